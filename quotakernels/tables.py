@@ -47,6 +47,7 @@ from quotakernels.measures.public import (
     total_impact as total_impact,
     true_negative_rate as true_negative_rate,
     tune_ratio as tune_ratio,
+    weighted_relative_accuracy as weighted_relative_accuracy,
 )
 from quotakernels.measures.tables.confusion import (
     ClassTable as ClassTable,

@@ -30,10 +30,12 @@ from quotakernels.measures.tables.confusion import (
 )
 from quotakernels.measures.tables.rates import (
     bias,
+    cohen_kappa,
     false_positive_rate,
     informedness,
     precision,
     recall,
+    scott_pi,
     surplus,
 )
 from quotakernels.ops import namespace
@@ -51,6 +53,10 @@ ChartKind: TypeAlias = Literal[
     "bprd",
     "bird",
     "bird_informedness",
+    "kappa",
+    "kappa_bias",
+    "scott",
+    "scott_bias",
 ]
 
 FAR = 1000
@@ -137,6 +143,10 @@ _CHARTS: Mapping[str, _Chart] = {
     "bprd": _on_drift,
     "bird": _bird,
     "bird_informedness": _bird_informedness,
+    "kappa": _of(false_positive_rate, cohen_kappa),
+    "kappa_bias": _of(bias, cohen_kappa),
+    "scott": _of(false_positive_rate, scott_pi),
+    "scott_bias": _of(bias, scott_pi),
 }
 
 
@@ -205,7 +215,8 @@ def powers_chart(table: ops.TieTable, *, kind: ChartKind, smoothing: float = 1.0
         on -log₂ recall; "lift" recall on bias; "bift" informedness on bias; "bprd" informedness on
         bias/prevalence; "bird" log₂ sTPR - log₂ sFPR on log₂[(s + S)/(s + P)], with the smoothed
         rates sTPR = (s + TP)/(s + P) and sFPR = (s + FP)/(s + N) and S = TP + FP;
-        "bird_informedness" -log₂(1 - informedness) on the same x.
+        "bird_informedness" -log₂(1 - informedness) on the same x; "kappa" Cohen's κ on FPR,
+        "kappa_bias" on bias; "scott" and "scott_bias" Scott's π on the same two.
     smoothing : number
         s of the two BIRD charts, finite and above 0.
 
@@ -231,7 +242,7 @@ def powers_chart(table: ops.TieTable, *, kind: ChartKind, smoothing: float = 1.0
 
     References
     ----------
-    [PW], precision-recall, PN, ROC, LIFT, BIFT, BPRD and BIRD.
+    [PW], precision-recall, PN, ROC, LIFT, BIFT, BPRD and BIRD, kappa variants.
 
     Examples
     --------
@@ -390,6 +401,8 @@ def _check_area(kind: ChartKind) -> None:
             f"kind {kind!r} has no area: its axes are logarithms, on which no straight line "
             "joins two cuts"
         )
+    if kind.startswith(("kappa", "scott")):
+        raise ValueError(f"kind {kind!r} has no area here; auk is the one under κ on FPR")
     if kind.startswith("pr_"):
         raise ValueError(f"kind {kind!r} has no area: it goes to infinity where recall is 0")
 

@@ -1033,6 +1033,7 @@ ABOVE, LEGEND_ROOM = "upper center", 0.35
 _INFORMEDNESS = "Informedness (TPR − FPR)"
 _FPR = "False positive rate"
 _TPR = "True positive rate"
+_BIAS = "Bias (share of examples selected)"
 _DRIFT = "Drift: log₂[(s + selected)/(s + positives)] (bits)"
 
 
@@ -1065,12 +1066,8 @@ CHARTS = {
         "−log₂ precision (bits)",
         straight=False,
     ),
-    "lift": ChartLook(
-        "LIFT chart", "Bias (share of examples selected)", "Recall", "xy", legend="lower right"
-    ),
-    "bift": ChartLook(
-        "BIFT chart", "Bias (share of examples selected)", _INFORMEDNESS, "x", legend=ABOVE
-    ),
+    "lift": ChartLook("LIFT chart", _BIAS, "Recall", "xy", legend="lower right"),
+    "bift": ChartLook("BIFT chart", _BIAS, _INFORMEDNESS, "x", legend=ABOVE),
     "bprd": ChartLook("BPRD chart", "Drift (bias / prevalence)", _INFORMEDNESS, legend=ABOVE),
     "bird": ChartLook("BIRD chart", _DRIFT, "log₂ sTPR − log₂ sFPR (bits)", straight=False),
     "bird_informedness": ChartLook(
@@ -1080,6 +1077,10 @@ CHARTS = {
         straight=False,
         legend=ABOVE,
     ),
+    "kappa": ChartLook("κ chart", _FPR, "Cohen’s κ", "x", False, ABOVE),
+    "kappa_bias": ChartLook("κ chart of bias", _BIAS, "Cohen’s κ", "x", False, ABOVE),
+    "scott": ChartLook("π chart", _FPR, "Scott’s π", "x", False, ABOVE),
+    "scott_bias": ChartLook("π chart of bias", _BIAS, "Scott’s π", "x", False, ABOVE),
 }
 LEGEND_AREAS = {"roc": ("AUC", qk.roc_auc), "pr": ("AUC-PR", qk.pr_auc)}
 """Charts that are known by their areas, and those of their hulls."""
@@ -1098,7 +1099,8 @@ class PowersChartDisplay(Display):
         What to draw.
     kind : str
         The chart: "pn", "roc", "boc", "boc_dual", "pr", "pr_reciprocal", "pr_log", "lift", "bift",
-        "bprd", "bird" or "bird_informedness", as in `powers_chart`.
+        "bprd", "bird", "bird_informedness", "kappa", "kappa_bias", "scott" or "scott_bias", as in
+        `powers_chart`.
     smoothing : number
         s of the two BIRD charts, above 0.
 
@@ -1187,7 +1189,7 @@ class PowersChartDisplay(Display):
         display
         """
         look = CHARTS[self.kind]
-        ax = self._begin(ax, SQUARE if self.kind == "roc" else None)
+        ax = self._begin(ax, SQUARE if look.rates == "xy" else None)
         if band is not None and self.kind != "roc":
             raise ValueError(f'band is of the chart "roc"; got kind={self.kind!r}')
         self._bands(band, lambda at, _: at)
@@ -1244,7 +1246,7 @@ class PowersChartDisplay(Display):
         rate_limits(ax, *CHARTS[self.kind].rates)
         if self.kind == "pr":
             ax.set_ylim(None, 1.02, auto=None)
-        if self.kind == "roc":
+        if CHARTS[self.kind].rates == "xy":  # angles mean something only on equal scales
             ax.set_aspect("equal")
         if room:
             low, high = ax.get_ylim()

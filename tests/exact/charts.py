@@ -17,10 +17,12 @@ from .at_quota import ratio
 from .confusion import (
     Table,
     bias,
+    cohen_kappa,
     false_positive_rate,
     informedness,
     prevalence,
     recall,
+    scott_pi,
     tables_at_cuts,
 )
 from .pr import DIGITS, decimal
@@ -72,6 +74,26 @@ def boc_dual_points(ranking: Sequence[Group]) -> list[Point]:
 def bprd_points(ranking: Sequence[Group]) -> list[Point]:
     """BPRD: informedness on the relative drift bias/prevalence."""
     return chart(ranking, relative_drift, informedness)
+
+
+def kappa_points(ranking: Sequence[Group]) -> list[Point]:
+    """Cohen's κ on FPR."""
+    return chart(ranking, false_positive_rate, cohen_kappa)
+
+
+def kappa_bias_points(ranking: Sequence[Group]) -> list[Point]:
+    """Cohen's κ on bias."""
+    return chart(ranking, bias, cohen_kappa)
+
+
+def scott_points(ranking: Sequence[Group]) -> list[Point]:
+    """Scott's π on FPR."""
+    return chart(ranking, false_positive_rate, scott_pi)
+
+
+def scott_bias_points(ranking: Sequence[Group]) -> list[Point]:
+    """Scott's π on bias."""
+    return chart(ranking, bias, scott_pi)
 
 
 def relative_drift(t: Table) -> Fraction | None:

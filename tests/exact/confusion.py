@@ -198,6 +198,11 @@ def informedness(t: Table) -> Fraction | None:
     return None if hits is None or false is None else hits - false
 
 
+def weighted_relative_accuracy(t: Table) -> Fraction | None:
+    """(tp·tn - fp·fn)/n²."""
+    return ratio(t.tp * t.tn - t.fp * t.fn, sum(t) ** 2)
+
+
 def markedness(t: Table) -> Fraction | None:
     """precision + inverse precision - 1; undefined when an output is empty."""
     one, other = precision(t), inverse_precision(t)

@@ -96,7 +96,7 @@ OF_TABLES = by_name(
     *("information_coefficient", "informedness", "inverse_precision", "markedness"),
     *("matthews_corrcoef", "misclassification_rate", "mutual_information"),
     *("negative_likelihood_ratio", "positive_likelihood_ratio", "precision", "prevalence"),
-    *("recall", "scott_pi", "true_negative_rate"),
+    *("recall", "scott_pi", "true_negative_rate", "weighted_relative_accuracy"),
 )
 OF_POINTS = by_name(
     operating,

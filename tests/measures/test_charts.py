@@ -25,7 +25,7 @@ mode = mode_fixture(QUICK)
 
 KINDS: tuple[Any, ...] = (
     *("pn", "roc", "boc", "boc_dual", "pr", "pr_reciprocal", "pr_log", "lift"),
-    *("bift", "bprd", "bird", "bird_informedness"),
+    *("bift", "bprd", "bird", "bird_informedness", "kappa", "kappa_bias", "scott", "scott_bias"),
 )
 PARTS: tuple[dict[str, Any], ...] = (
     {"max_fpr": 0.5},

@@ -19,7 +19,7 @@ from quotakernels import plots
 N, P = len(LABELS), int(LABELS.sum())
 IMPACTS = (4, -2, -1, 0)
 KINDS = ["pn", "roc", "boc", "boc_dual", "pr", "pr_reciprocal", "pr_log", "lift", "bift"]
-KINDS += ["bprd", "bird", "bird_informedness"]
+KINDS += ["bprd", "bird", "bird_informedness", "kappa", "kappa_bias", "scott", "scott_bias"]
 
 
 def vertices(line: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -859,7 +859,6 @@ def informedness(table: ConfusionTable) -> Array:
     -----
     For K classes it is the sum over classes of bias·(TPR - FPR).  A class that occurs neither in
     the labels nor in the predictions is left out; NaN where one occurs in the predictions only.
-    WRAcc, the weighted relative accuracy, is informedness·prevalence·(1 - prevalence).
 
     References
     ----------
@@ -878,6 +877,37 @@ def informedness(table: ConfusionTable) -> Array:
     0.7083
     """
     return surplus(table) / ((table.tp + table.fn) * (table.fp + table.tn))
+
+
+@measure(TableMeasure, greater_is_better=True)
+def weighted_relative_accuracy(table: ConfusionTable) -> Array:
+    """WRAcc, the positives found beyond chance as a share of all examples.
+
+    WRAcc = bias·(precision - prevalence) = (TP·TN - FP·FN)/n².
+
+    Takes a `ConfusionTable`, or what `confusion_table` takes.
+
+    Returns
+    -------
+    array, shape of the cells
+        From -¼ to ¼, 0 for chance; NaN where there are no examples.
+
+    See Also
+    --------
+    informedness : WRAcc/[prevalence·(1 - prevalence)], which does not depend on the class ratio.
+
+    References
+    ----------
+    [PW], weighted relative accuracy; [Lavrač 1999].
+
+    Examples
+    --------
+    >>> from quotakernels.tables import ConfusionTable, weighted_relative_accuracy
+    >>> print(weighted_relative_accuracy(ConfusionTable(tp=3, fp=1, fn=2, tn=4)))
+    0.1
+    """
+    whole = (table.tp + table.fn) + (table.fp + table.tn)
+    return surplus(table) / (whole * whole)
 
 
 @measure(TableMeasure, greater_is_better=True, of_classes=_markedness_of_classes)
