@@ -9,8 +9,10 @@ from quotakernels import ops
 from quotakernels._array import Array, Namespace
 from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.keywords import check_choice
+from quotakernels.inputs.totals import divisor
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures.at_quota import Curve, curve_of
+from quotakernels.measures._sums import harmonic_sums
+from quotakernels.measures.at_quota import Curve, above_cuts, curve_of
 from quotakernels.ops import namespace
 from quotakernels.ranking import Ranking
 
@@ -252,6 +254,114 @@ def qini_coefficient(table: ops.TieTable, *, negative_effects: bool = True) -> A
     return _defined(xp, arms, found)
 
 
+@measure(Measure, needs=("treatment",), greater_is_better=None)
+def toc_curve(table: ops.TieTable) -> Curve:
+    """Targeting operator characteristic, TOC: the effect among the best less that on all.
+
+    V(j)/j - V(n)/n at every cut.  V(j) sums the scores of the best j examples: for a positive that
+    was treated n/Nₜ, for one that was not -n/N_c, of n examples with Nₜ treated and N_c controls.
+
+    Takes labels, scores and `treatment`, 1 for each treated example and 0 for each control; or a
+    `Ranking` made with it.  The other keywords are those of `rank`.
+
+    Returns
+    -------
+    Curve
+        ``value`` is NaN at the empty cut and 0 at the last one.  All NaN where one arm has no
+        examples at all.
+
+    See Also
+    --------
+    autoc : its mean over all quotas.
+    uplift_at_quota : divides by the numbers of each arm among the best.
+
+    Notes
+    -----
+    The scores weigh by the inverse of the arms' shares, as fits an experiment in which these do not
+    depend on the example.  V(n)/n is the difference of the two response rates.
+
+    References
+    ----------
+    [Yadlowsky 2021].
+
+    Examples
+    --------
+    >>> from quotakernels.uplift import toc_curve
+    >>> bought, score = [1, 0, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.6, 0.1]
+    >>> curve = toc_curve(bought, score, treatment=[1, 0, 1, 1, 0, 0])
+    >>> print(curve.quota, curve.value.round(4))
+    [0 1 2 3 5 6] [   nan 1.6667 0.6667 1.     0.0667 0.    ]
+    """
+    xp, whole = namespace(table.counts), _whole(table)
+    each = Arms(*(xp.expand_dims(x, axis=-1) for x in whole))
+    upto = Arms(*(above_cuts(xp, table, x) for x in arms_of(table, lambda x: x)))
+    value = _defined(xp, each, effect_above_all(upto, each))
+    return curve_of(xp, table, value)
+
+
+@measure(Measure, needs=("treatment",), greater_is_better=True, by_group=True)
+def autoc(table: ops.TieTable) -> Array:
+    """AUTOC, a rank-weighted average treatment effect: the mean of TOC(j) over j = 1 to n.
+
+    TOC is that of `toc_curve`: how much more the treatment does among the best than for all.
+
+    Takes labels, scores and `treatment`, 1 for each treated example and 0 for each control; or a
+    `Ranking` made with it.  The other keywords are those of `rank`.
+
+    Returns
+    -------
+    array, shape (...)
+        0 by chance, or where the treatment does the same for all; NaN where one arm has no
+        examples.
+
+    See Also
+    --------
+    auuc : with ``curve="uplift"``, an area in which the first places count less.
+
+    Notes
+    -----
+    The best examples enter every mean, so it suits effects on few, and is noisier than areas.  A
+    tie group spreads its sums evenly over its examples; with weights these stay the positions.
+
+    For other scores of the effect, such as doubly robust ones, TOC(j) is
+    ``impact_at_quota(None, y_score, gain=scores, quota=j).whole / j`` less their mean.
+
+    References
+    ----------
+    [Yadlowsky 2021]; ``rank_average_treatment_effect.fit`` of grf, target "AUTOC".
+
+    Examples
+    --------
+    >>> from quotakernels.uplift import autoc
+    >>> bought, score = [1, 0, 1, 0, 1, 0], [0.9, 0.8, 0.7, 0.6, 0.6, 0.1]
+    >>> print(autoc(bought, score, treatment=[1, 0, 1, 1, 0, 0]).round(4))
+    0.6361
+    """
+    xp, whole = namespace(table.counts), _whole(table)
+    sizes = [xp.repeat_per_row(table, x) for x in _sizes(whole)]
+    here, upto = (_effect(x, *sizes) for x in (arms_of(table, lambda x: x), _upto(xp, table)))
+    items, mass = (xp.cast(x, here.dtype) for x in (table.counts, table.mass))
+    before = xp.row_before(table, xp.running_total(table, mass, exact=not table.weighted))
+    ones, ramps = harmonic_sums(xp, before * (items / divisor(xp, mass)), items)
+    part = xp.row_before(table, upto) * ones + here / divisor(xp, items) * ramps
+    part = xp.where(mass > 0, part, xp.zeros_like(part))
+    mean = xp.group_total(table, part) - _effect(whole, *_sizes(whole))
+    return _defined(xp, whole, mean)
+
+
+def _effect(arms: Arms, treated: Array, control: Array) -> Array:
+    """The sum of the scores of these arms over the number of all, of which the sizes are given."""
+    effect: Array = arms.treated_positive / treated - arms.control_positive / control
+    return effect
+
+
+def effect_above_all(arms: Arms, whole: Arms) -> Array:
+    """TOC where so much of the arms is selected."""
+    sizes = _sizes(whole)
+    mean = _effect(arms, *sizes) * (_mass(whole) / _mass(arms))
+    return mean - _effect(whole, *sizes)
+
+
 def _check(curve: str, normalize: str | None) -> None:
     check_choice("curve", curve, "uplift", "qini")
     check_choice("normalize", normalize, None, "total", "perfect")
@@ -352,7 +462,7 @@ def best_order(xp: Namespace, arms: Arms, curve: str) -> Iterable[Arms]:
     treated, refused, responding, others = arms
     none = xp.zeros_like(treated)
     yield Arms(treated, none, none, none)
-    if curve == "qini":
+    if curve != "uplift":
         yield Arms(none, refused, none, others)
         yield Arms(none, none, responding, none)
         return

@@ -7,11 +7,10 @@ except ImportError as error:
         "quotakernels.plots needs Matplotlib: pip install 'quotakernels[plots]'", name=error.name
     ) from error
 
+from quotakernels.plots.decisions import DecisionCurveDisplay, ImpactDisplay
 from quotakernels.plots.displays import (
-    DecisionCurveDisplay,
     DominanceDisplay,
     HitRateDisplay,
-    ImpactDisplay,
     LiftDisplay,
     LiftTableDisplay,
     PowersChartDisplay,

@@ -37,6 +37,10 @@ DASHES: tuple[Any, ...] = (
 )
 """Their number has no divisor in common with that of the colours, so that 35 lines differ."""
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "ooo")
+MOST_MARKED = 60
+"""More cuts that are as good as the best one are counted, not marked, and so many vertices of a
+hull have no markers.
+"""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 REFERENCE = "#595959"
 """The colour of lines that belong to no model."""

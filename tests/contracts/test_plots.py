@@ -35,6 +35,7 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "qrecall_areas": ("QrecallDisplay", {"areas": True, "optimal": False}),
     "uplift": ("UpliftDisplay", {"treatment": TREATED, "optimal": True}),
     "qini": ("UpliftDisplay", {"treatment": TREATED, "curve": "qini"}),
+    "toc": ("UpliftDisplay", {"treatment": TREATED, "curve": "toc", "optimal": True}),
     "lift_table": ("LiftTableDisplay", {"bins": 4, "cumulative": True}),
     "roc": ("RocDisplay", {}),
     "roc_plain": ("RocDisplay", {"hull": False, "chance": False, "break_even": True}),

@@ -134,9 +134,11 @@ OF_COSTS: dict[str, Counterparts] = {
 }
 
 OF_UPLIFT: dict[str, Counterparts] = {
+    "autoc": (uplift.autoc,),
     "auuc": (uplift.auuc,),
     "qini_coefficient": (uplift.auuc, uplift.qini_without_negative_effects),
     "qini_curve": (uplift.curve, uplift.qini),
+    "toc_curve": (uplift.toc_curve,),
     "uplift_at_quota": (uplift.uplift, uplift.mean_over_orders),
     "uplift_curve": (uplift.curve, uplift.gain),
 }

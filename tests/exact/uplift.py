@@ -132,6 +132,38 @@ def curve(groups: Sequence[Arms], height: Height) -> list[Fraction | None]:
     return [height(cut) if _complete(groups) else None for cut in cuts]
 
 
+def _effect(arms: Arms, whole: Arms) -> Fraction:
+    """The mean of n/Nₜ over treated positives and -n/N_c over those not treated, of all n."""
+    return arms.treated_positive / whole.treated - arms.control_positive / whole.control
+
+
+def toc(arms: Arms, whole: Arms) -> Fraction | None:
+    """The effect among the best less that on all (Yadlowsky et al. 2021)."""
+    if not (whole.treated and whole.control and arms.mass):
+        return None
+    return _effect(arms, whole) * whole.mass / arms.mass - _effect(whole, whole)
+
+
+def toc_curve(groups: Sequence[Arms]) -> list[Fraction | None]:
+    """At every cut."""
+    cuts = list(accumulate(groups, _sum, initial=NOBODY))
+    return [toc(cut, cuts[-1]) for cut in cuts]
+
+
+def autoc(rows: Sequence[Person], ties: str = "expected") -> Fraction | None:
+    """Its mean over all examples, those of a tie group with equal parts of what it has."""
+    before, whole, found = NOBODY, together(rows), Fraction(0)
+    for part in tied_parts(rows, ties):
+        each = together(part).times(Fraction(1, len(part)))
+        for _ in part:
+            before = _sum(before, each)
+            value = toc(before, whole)
+            if value is None:
+                return None
+            found += each.mass / whole.mass * value
+    return found if whole.treated and whole.control else None
+
+
 def area(groups: Sequence[Arms], height: Height) -> Fraction:
     """The area under the straight lines between the cuts."""
     cuts = list(accumulate(groups, _sum, initial=NOBODY))

@@ -285,6 +285,8 @@ def uplift(y: Any, s: Any, treated: Any) -> dict[str, Any]:
     ranking = qk.rank(y, s, treatment=treated)
     return {
         **flat(uplift=qk.uplift.uplift_curve(ranking), qini=qk.uplift.qini_curve(ranking)),
+        **flat(toc=qk.uplift.toc_curve(ranking)),
+        "autoc": qk.uplift.autoc(ranking),
         "at quota": qk.uplift.uplift_at_quota(y, s, treatment=treated, quota=[2, 3.5]),
         "area": qk.uplift.auuc(ranking, normalize="perfect"),
         "coefficient": qk.uplift.qini_coefficient(ranking),

@@ -19,7 +19,15 @@ from hypothesis import strategies as st
 
 import quotakernels as qk
 from measures.test_budgets import DATA, SIZE, every_policy, every_way, of_each_list
-from quotakernels.uplift import auuc, qini_coefficient, qini_curve, uplift_at_quota, uplift_curve
+from quotakernels.uplift import (
+    autoc,
+    auuc,
+    qini_coefficient,
+    qini_curve,
+    toc_curve,
+    uplift_at_quota,
+    uplift_curve,
+)
 
 mode = mode_fixture([m for m in MODES if m.name in (*MAIN, "strictest", "jax64-jit")])
 QUOTAS = (Fraction(0), Fraction(1), Fraction(17, 4), Fraction(10), Fraction(10**4))
@@ -34,6 +42,7 @@ def measured(ranking: Any, quotas: Any) -> dict[str, Any]:
     }
     found["qini"] = qini_coefficient(ranking)
     found["qini0"] = qini_coefficient(ranking, negative_effects=False)
+    found["autoc"] = autoc(ranking)
     found["uplift"] = uplift_at_quota(ranking, quota=quotas, when_short="nan")
     return found
 
@@ -54,6 +63,8 @@ def wanted(
     found = {f"auuc {x} {unit}": [ex.auuc(rows, groups, x, unit)] for x in KINDS for unit in UNITS}
     found["qini"] = [ex.auuc(rows, groups, "qini", "perfect")]
     found["qini0"] = [ex.qini_without_negative_effects(rows, groups)]
+    found["autoc"] = [ex.autoc(rows, ties)]
+    found["toc curve"] = ex.toc_curve(groups)
     found["uplift"] = [ex.uplift(groups, x) if x <= whole else None for x in quotas]
     found |= {f"{x} curve": ex.curve(groups, ex.HEIGHTS[x]) for x in KINDS}
     return {name: as_floats(x) for name, x in found.items()}
@@ -78,8 +89,8 @@ def test_measures_are_those_of_the_tie_averaged_arms(mode: Mode, names: tuple[st
     quotas = mode.array([float(x) for x in QUOTAS])
 
     def computed(ranking: qk.Ranking) -> Any:
-        curves = {"uplift curve": uplift_curve(ranking), "qini curve": qini_curve(ranking)}
-        return measured(ranking, quotas), curves
+        curves = {"uplift": uplift_curve, "qini": qini_curve, "toc": toc_curve}
+        return measured(ranking, quotas), {f"{k} curve": x(ranking) for k, x in curves.items()}
 
     for (numbers, curves), columns in of_each_list(mode, computed, "treatment", names, ties):
         exact = wanted(**columns, ties=ties)
@@ -268,3 +279,16 @@ def test_definitions_of_causalml(seed: int):
         if name == "qini":
             chance = np.mean(np.linspace(0, theirs[-1], n + 1)) / abs(theirs[-1])
             assert chance == pytest.approx(end / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_autoc_is_that_of_scores_by_the_definition_of_grf(seed: int):
+    """The mean over j of the mean score of the best j, ties averaged, less the mean of all."""
+    y, s, t = arms(seed, 9)
+    scores = np.where(t == 1, y / t.mean(), -y / (1 - t.mean()))
+    averaged = np.asarray([scores[s == x].mean() for x in s])[np.argsort(-s, kind="stable")]
+    at = np.arange(1, len(y) + 1)
+    wanted = (np.cumsum(averaged) / at).mean() - scores.mean()
+    assert autoc(y, s, treatment=t) == pytest.approx(wanted, rel=1e-12)
+    of_scores = qk.impact_at_quota(None, s, gain=scores, quota=at).whole / at
+    assert of_scores.mean() - scores.mean() == pytest.approx(wanted, rel=1e-12)
