@@ -60,7 +60,7 @@ GPU = """\
 Times are of one {gpu} on {date}, with PyTorch {torch}. JAX {jax} was timed at an earlier commit,
 with 10⁶ scores only. Nothing waited for the host. {failed} of {tests} tests failed there, on
 subnormal numbers in CuPy and on functions that PyTorch could not compile. The fixes have not run on
-a GPU. Nothing has ever run on an AMD GPU or a TPU. Beyond 2²⁵ scores the hull takes seconds.
+a GPU. Nothing has ever run on an AMD GPU or a TPU. Beyond 2²⁷ scores the hull takes seconds.
 
 `benchmarks/gpu.sh WHEELS OUT` repeats this on your GPU. `python -m benchmarks.device` counts
 launches and XLA programs without one.

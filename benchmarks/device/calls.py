@@ -111,6 +111,7 @@ CALLS: dict[str, Call] = {
     "pr_auc": Call(partial(measured, "pr_auc")),
     "lift_table": Call(partial(measured, "lift_table")),
     "roc_hull_auc": Call(partial(measured, "roc_hull_auc")),
+    "roc_hull_auc, long": Call(partial(measured, "roc_hull_auc"), n=10**8),
     "rank, weights": Call(_weighted("rank")),
     "roc_auc, weights": Call(_weighted("roc_auc")),
     "rank, groups": Call(_grouped("rank")),

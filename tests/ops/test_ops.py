@@ -884,6 +884,27 @@ def test_hulls_by_merged_chains(size: int):
         np.testing.assert_array_equal(np.flatnonzero(ends[row]), wanted)
 
 
+@of_fast_forms
+@pytest.mark.skipif(not available("torch"), reason="torch is not available")
+@pytest.mark.parametrize("long", [2**12 - 1, 2**25 + 1, 2**26 - 2**13 - 1])
+def test_chains_of_long_edges(long: int):
+    """Two steps of 2**26 examples of which the slopes are as near to each other as any can be."""
+    import torch
+
+    from quotakernels.ops.native import torch_
+
+    size = 2**26
+    step, place = np.asarray([long, size]), pow(long, -1, size)
+    above = np.asarray([(long * place - 1) // size, place])
+    for inner in ((above, step), (step, 2 * step - above), (step - above, step)):
+        points = np.stack([0 * step, *inner, 2 * step])
+        pairs = torch.from_numpy(points[[0, 0, 1, 2, 2, 3]].astype(float)).T.reshape(2, 2, 3)
+        _, ends = torch_._merged(pairs, torch.arange(-2, 2))
+        others, places = np.diff(points, axis=0).T
+        rows = ends_by_a_chain(others, places - others)
+        assert ends.unique().tolist() == [0, *points[1:, 1][rows]]
+
+
 @pytest.mark.full
 @of_fast_forms
 @pytest.mark.skipif(not available("jax"), reason="jax is not available")

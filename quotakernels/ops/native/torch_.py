@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from math import gcd
 from typing import Any
 
 import numpy as np
@@ -255,7 +254,7 @@ def _on_device(scores: Array, *arrays: Array | None) -> bool:
 
 def _has_short_chains(table: TieTable) -> bool:
     """Whether rows are positions of counted examples, and a search, of floats too, is there."""
-    short = table.in_place and not table.weighted and table.counts.shape[-1] <= LONGEST
+    short = table.in_place and not table.weighted and table.counts.shape[-1] < LONGEST
     mapped = are_mapped(table.counts, table.positives)
     return short and not mapped and bool(table.counts.device.type != "mps")
 
@@ -300,18 +299,18 @@ def _rows_of_groups_at(table: TieTable, wanted: Array) -> tuple[Array, CutRow]:
     return row, CutRow(before, positive_before, mass, positive)
 
 
-MERGED_LEVELS = 25
+MERGED_LEVELS = 27
 LONGEST = 2**MERGED_LEVELS
-"""Examples up to which floats tell any two slopes apart, and hold the products of steps."""
+"""Examples below which floats tell any two slopes apart, and hold the products of steps."""
 
 
 def _most_vertices() -> tuple[int, ...]:
     """Of a chain of 1, 2, 4, … points: an edge is as many steps long as the sum of its pair."""
     found, edges, steps, length, slopes = [], 0, 0, 1, 2
-    for level in range(MERGED_LEVELS + 2):
+    for level in range(MERGED_LEVELS + 1):
         while steps + slopes * length < 2**level:
             edges, steps, length = edges + slopes, steps + slopes * length, length + 1
-            slopes = sum(gcd(k, length) == 1 for k in range(length))
+            slopes = int(np.sum(np.gcd(np.arange(length), length) == 1))
         found.append(edges + (2**level - 1 - steps) // length + 1)
     return tuple(found)
 
@@ -327,48 +326,50 @@ def _ends_by_merging(table: TieTable, row: Array) -> Array:
     size = table.counts.shape[-1]
     counts, positives, row = (x.reshape(-1, size) for x in (table.counts, table.positives, row))
     place = torch.arange(1, size + 1, dtype=torch.float64, device=counts.device)
-    found = torch.cumsum(positives, dim=-1, dtype=torch.int64).to(torch.float64)
-    behind = (place - found).gather(-1, row)
-    found = torch.maximum(found, place - behind)
+    others = place - torch.cumsum(positives, dim=-1, dtype=torch.int64)
+    others = torch.minimum(others, others.gather(-1, row))
     points = 2
     while points <= size:  # with the origin; a program serves all sizes up to this
         points *= 2
-    path = torch.stack([place - found, found])
-    ends = _chain(torch.nn.functional.pad(path, (points - size, 0))).sum(0)
-    places = place.expand(counts.shape).contiguous()
-    is_vertex = ends.gather(-1, torch.searchsorted(ends, places)) == place
-    last = place == torch.sum(counts, dim=-1, keepdim=True)
-    return ((counts > 0) & (is_vertex | last)).reshape(table.counts.shape)
+    path = torch.stack([others, place.expand(counts.shape)])
+    _, ends = _chain(pad(path, (points - size, 0)))
+    ends = torch.cat([ends.to(torch.int64), torch.sum(counts, dim=-1, keepdim=True)], dim=-1)
+    is_vertex = counts.new_zeros((len(counts), size + 1), dtype=torch.bool)
+    is_vertex = is_vertex.scatter(-1, ends, True)[:, 1:]
+    return ((counts > 0) & is_vertex).reshape(table.counts.shape)
 
 
 def _chain(path: Array) -> Array:
-    """The vertices of each path, shape (2, lists, T) as it is, after the first one repeated."""
+    """The vertices of each path, shape (2, lists, T) as it is, after the first one repeated.
+
+    A point is told by the negatives down to it, and by its place.
+    """
     pairs = path.unflatten(-1, (-1, 2))
     chains, level = torch.cat([pairs[..., :1], pairs], dim=-1), 1
+    ranks = torch.arange(1 - path.shape[-1], 2, device=path.device)
     while chains.shape[-2] > 1:
         level += 1
-        chains = _merged(chains.unflatten(-2, (-1, 2)), _MOST_VERTICES[level] + 1)
+        chains = _merged(chains.unflatten(-2, (-1, 2)), ranks[-_MOST_VERTICES[level] - 1 :])
     return chains[..., 0, :]
 
 
-def _merged(pairs: Array, length: int) -> Array:
-    """One chain for each pair, whose vertices stand at the end of that `length`.
+def _merged(pairs: Array, ranks: Array) -> Array:
+    """One chain for each pair, whose last vertex has rank 1, in as many places as there are ranks.
 
     An edge stays where the whole other chain is below its line, of which the point nearest to
     the line tells.  These are the first edges of the left chain and the last ones of the right.
     """
     starts, steps = pairs[..., :-1], pairs[..., 1:] - pairs[..., :-1]
-    along, up = steps
-    angle = torch.atan2(along, up)
-    nearest = torch.searchsorted(angle.flip(-2), angle)
+    others, places = steps
+    slope = others / places.clamp(min=1)
+    nearest = torch.searchsorted(slope.flip(-2), slope)
     size = pairs.shape[-1]
     other = torch.arange(size, -1, -size, device=pairs.device)[:, None]
     both = pairs.flatten(-2)
     far = both.gather(-1, (nearest + other).flatten(-2).expand(2, *([-1] * (both.ndim - 1))))
-    x, y = far.unflatten(-1, (2, -1)) - starts
-    kept = torch.cumsum((along * y < up * x).flatten(-2), dim=-1)
-    rank = kept[..., -1:] + torch.arange(2 - length, 2, device=pairs.device)
-    index = torch.searchsorted(kept, rank)
+    x, place = far.unflatten(-1, (2, -1)) - starts
+    kept = torch.cumsum((others * place < places * x).flatten(-2), dim=-1)
+    index = torch.searchsorted(kept, kept[..., -1:] + ranks)
     return both[..., 1:].gather(-1, index.expand(2, *([-1] * index.ndim)))
 
 
