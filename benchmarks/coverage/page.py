@@ -73,7 +73,8 @@ tied or with missed positives.
 INTERVALS = """\
 ## Intervals that fall short
 
-Each figure below 92:
+Each figure below 92. The calls warn where positives, clusters, groups or scores are few, the AUC is near 1,
+or all resamples are alike:
 """
 TESTS = """\
 ## Tests that reject too often
@@ -93,12 +94,12 @@ INSTEAD = """\
 - **Hit rate near 1.** Resamples hardly vary if nearly all selected rows are positive. Use
   `hit_rate_interval` and `compare_selections`.
 - **Average precision.** Near an AUC of 1 use `average_precision_interval`. With rare positives
-  neither method reaches its level.
+  neither method reaches its level, and both warn.
 - **AUC near 1, or fewer than 30 positives.** Use `auc_interval`, and compare models with
   `test="permutation"`.
-- **Fewer than 60 clusters.** There is no safe interval of one model; `bootstrap` warns.
-- **Best cut.** Use `expected`, which subtracts the optimism of choosing the cut, or `value` for a
-  handful of distinct scores.
+- **Fewer than 60 clusters.** There is no safe interval of one model.
+- **Best cut.** Use `expected` for the chosen cut on new data: it subtracts the optimism of choosing
+  it. `value` is for the best cut of the population, or for fewer than 20 distinct scores.
 - **Areas of hulls.** Resamples find better cuts than the population has: intervals lie too high.
 
 Not simulated: bands of the lift, permutation tests beyond AUC, most measures with weights that

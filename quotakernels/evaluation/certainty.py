@@ -24,8 +24,10 @@ from quotakernels.evaluation.settings import Quota, Resampling
 from quotakernels.evaluation.words import Said, at_most_three, listed, say, sentence, signed
 from quotakernels.inference._call import (
     ENOUGH_CLUSTERS,
+    ENOUGH_SCORES,
     INTERVALS,
     NEAR_ONE,
+    PRECISION,
     enough_near_one,
 )
 from quotakernels.inference.comparing import groups_needed
@@ -272,7 +274,6 @@ def limit_of(p: float) -> float:
 # notes
 
 
-_FEW_SCORES, _FEW_OF_A_CLASS = 20, 30
 _COMPARED = {
     "roc_auc": "tests.of_roc_auc",
     "hit_rate": "tests.of_hit_rate",
@@ -401,7 +402,7 @@ def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
         yield say("notes.of_two_rates" if impacts else "notes.of_a_sum")
     yield say("notes.uncorrected")
     named = zip(evaluation.models, evaluation.rankings, strict=True)
-    coarse = [name for name, x in named if np.count_nonzero(x.counts) < _FEW_SCORES]
+    coarse = [name for name, x in named if np.count_nonzero(x.counts) < ENOUGH_SCORES]
     if coarse and "expected" in gains.at_best_cut.ends:
         yield say("notes.coarse", models=", ".join(coarse))
 
@@ -421,7 +422,7 @@ def _too_narrow(evaluation: Results) -> Iterator[str]:
     drawn = evaluation.settings.cluster is not None
     fewer: float = min(evaluation.positives, evaluation.rows - evaluation.positives)
     fewer *= evaluation.effective_rows / evaluation.rows if evaluation.weighted else 1.0
-    if fewer < _FEW_OF_A_CLASS:
+    if fewer < PRECISION.examples:
         alone = fewer <= 1 and not evaluation.weighted  # then the others have no intervals
         few = "notes.one_of_a_class" if alone else "notes.few_of_a_class"
         yield say("notes.few_of_a_class_drawn" if drawn else few)

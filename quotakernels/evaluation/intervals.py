@@ -239,7 +239,8 @@ def _closed_forms(results: Results, of_each: Sequence[dict[str, Any]]) -> dict[_
     if results.settings.weight is None:
         intervals |= dict.fromkeys(_BY_PRECISION, qk.inference.average_precision_interval)
     for name, interval in intervals.items() if not results.settings.brief else ():
-        found = [interval(**x, measure=name, **how) for x in of_each]
+        with silently():
+            found = [interval(**x, measure=name, **how) for x in of_each]
         closed[_VALUES, None, name] = Ends.of(found)
     return closed
 

@@ -261,6 +261,8 @@ ENOUGH_CLUSTERS = 60
 """With 40 clusters tests at 5 % rejected in 7 %, and 95 % intervals covered AHR in 91 %."""
 ENOUGH_GROUPS = 20
 """95 % intervals of means covered 75 to 84 % with 4 groups, 86 to 96 % with 6 to 15."""
+ENOUGH_SCORES = 20
+"""Where so few scores can be cut at, resamples hardly choose other cuts."""
 ENOUGH_LOST, NEAR_ONE, NEAREST = 3.0, 0.97, 0.999
 """Above such an AUC intervals of 95 % mostly held 80 to 93 % where (1 - AUC), times how many there
 are of the rarer class, was less.  Beyond the last it is hardly known how near 1 an AUC is.
@@ -281,31 +283,36 @@ class Purpose(NamedTuple):
 
 
 INTERVALS = Purpose(5, 5, "intervals are too narrow")
+PRECISION = Purpose(30, 30, "intervals of hit rates and their averages, such as AP, are too narrow")
 TESTS = Purpose(
     30, ENOUGH_CLUSTERS, "p-values are too small, and intervals near an AUC of 1 too narrow,"
 )
 
 
 def warn_of_few(
-    purpose: Purpose, units: tuple[Array, Array], unit: str = "", where: str = "", area: float = 0.5
+    purpose: Purpose,
+    units: tuple[Array, Array],
+    unit: str = "",
+    where: str = "",
+    area: float = 0.5,
+    of_precision: bool = False,
 ) -> None:
     """Warn of few positives or negatives in a list or group that has both, or few units with one.
 
-    The nearer the `area` under the ROC curve is to 1, the more are few.
+    More are few where the `area` under the ROC curve is near 1, and for hit rates and AP.
     """
     negatives_first = np.stack([host_floats(x).ravel() for x in reversed(units)])
     both = negatives_first[:, np.all(negatives_first > 0, axis=0)]
     if not both.size:
         return
     fewest, kind = min(zip(both.min(axis=1).tolist(), ("negatives", "positives"), strict=True))
+    some = f"{kind.removesuffix('s') if fewest == 1 else kind}{where}"
     if unit:
-        units_with = f"{unit}{'s' * (fewest > 1)} with {kind}"
-        _warn_below(fewest, units_with, purpose.wrong, purpose.clusters)
-    else:
-        some = f"{kind.removesuffix('s') if fewest == 1 else kind}{where}"
-        near = "intervals near an AUC of 1 are too narrow"
-        if not _warn_below(fewest, some, purpose.wrong, purpose.examples):
-            _warn_below(fewest, some, near, enough_near_one(area))
+        some = f"{unit}{'s' * (fewest > 1)} with {kind}"
+    enough = [(x.wrong, x.clusters if unit else x.examples) for x in (purpose, PRECISION)]
+    near = ("intervals near an AUC of 1 are too narrow", 0 if unit else enough_near_one(area))
+    limits = [enough[0], near, *enough[1:] * of_precision]
+    any(warn_below(fewest, some, *limit) for limit in limits)
 
 
 def enough_near_one(area: float) -> int:
@@ -316,7 +323,7 @@ def enough_near_one(area: float) -> int:
 def few_whole(units: int, what: str = "clusters") -> bool:
     """Whether there are so few clusters or groups that resamples vary too little; warns of it."""
     enough = ENOUGH_GROUPS if what == "groups" else ENOUGH_CLUSTERS
-    return _warn_below(units, what, INTERVALS.wrong, enough)
+    return warn_below(units, what, INTERVALS.wrong, enough)
 
 
 def warn_of_equal_rates(measure: Any, values: Any, lists: int, what: str = "resamples") -> None:
@@ -339,7 +346,8 @@ def warn_of_equal_rates(measure: Any, values: Any, lists: int, what: str = "resa
             )
 
 
-def _warn_below(number: float, what: str, wrong: str, enough: int) -> bool:
+def warn_below(number: float, what: str, wrong: str, enough: int) -> bool:
+    """Whether a number is too small, of which it warns."""
     if number < enough:
         warn_once(f"only {round(number, 1):g} {what}: {wrong} with fewer than {enough}")
     return number < enough

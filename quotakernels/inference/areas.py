@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, device
+from quotakernels._array import Array, Namespace, device, readable
 from quotakernels._records import plainly
 from quotakernels._types import Generic, T
 from quotakernels.inference._call import (
     OF_LABELS,
+    PRECISION,
     AreaMeasure,
     IntervalMeasure,
     name_of,
     refuse_masses,
     scale_of,
+    warn_of_few,
 )
 from quotakernels.inference._distributions import (
     Alternative,
@@ -718,7 +720,20 @@ _PRECISIONS: dict[PrecisionName, Any] = {
 }
 
 
-@measure(Measure, greater_is_better=None, by_group=True)
+class _PrecisionInterval(Measure):
+    """A measure that warns of few examples of a class, unless it is compiled."""
+
+    def _computed(self, ranking: Any, numbers: dict[str, Any], options: dict[str, Any]) -> Any:
+        xp = namespace(ranking.counts)
+        if readable(ranking.counts):
+            with xp.computing():
+                total = Totals(xp, self._table(xp, ranking))
+                units = total.positive, total.negative
+            warn_of_few(PRECISION, units, where=" in a group" if ranking.groups else "")
+        return super()._computed(ranking, numbers, options)
+
+
+@measure(_PrecisionInterval, greater_is_better=None, by_group=True)
 def average_precision_interval(
     table: ops.TieTable,
     *,
@@ -750,6 +765,11 @@ def average_precision_interval(
         Arrays of shape (...), with `groups` (..., S).  The bounds and the standard error are NaN
         where P < 2 or N < 2.
 
+    Warns
+    -----
+    UserWarning
+        With fewer than 30 positives or negatives intervals are too narrow.
+
     See Also
     --------
     bootstrap : intervals of any measure.
@@ -770,11 +790,13 @@ def average_precision_interval(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from quotakernels.inference import average_precision_interval
-    >>> y_true, y_score = [1, 0, 1, 1, 0, 1, 0, 0], [0.9, 0.8, 0.8, 0.6, 0.5, 0.4, 0.3, 0.1]
-    >>> found = average_precision_interval(y_true, y_score)
-    >>> print(found.estimate.round(4), found.lower.round(4), found.upper.round(4))
-    0.7708 0.0943 0.9909
+    >>> rng = np.random.default_rng(1)
+    >>> labels = rng.random(500) < 0.2
+    >>> found = average_precision_interval(labels, rng.normal(labels))
+    >>> print(found.estimate.round(3), found.lower.round(3), found.upper.round(3))
+    0.409 0.318 0.506
     """
     name = name_of(measure, _PRECISIONS)
     check_level(confidence_level)

@@ -12,7 +12,15 @@ import numpy as np
 from quotakernels import ops
 from quotakernels._array import Array, Namespace, device, readable, to_numpy, tolerance
 from quotakernels._records import plainly
-from quotakernels.inference._call import DATA, IntervalMethod, refuse_unused
+from quotakernels.inference._call import (
+    DATA,
+    ENOUGH_SCORES,
+    PRECISION,
+    IntervalMethod,
+    refuse_unused,
+    warn_below,
+    warn_of_few,
+)
 from quotakernels.inference._distributions import least_share
 from quotakernels.inference._resamples import owners, units_by_class
 from quotakernels.inference.bootstrapping import (
@@ -26,6 +34,7 @@ from quotakernels.inputs.columns import MASS_ROUNDING, as_column
 from quotakernels.inputs.cuts import wanted_masses
 from quotakernels.inputs.examples import Examples, validated
 from quotakernels.inputs.keywords import forwarding, show_value
+from quotakernels.inputs.models import host_floats
 from quotakernels.inputs.numbers import checked, numbers_like
 from quotakernels.inputs.totals import Totals
 from quotakernels.measures._facts import compared, direction_of
@@ -180,6 +189,12 @@ def curve_band(
     TypeError, ValueError
         Another curve; points of the wrong kind for it, or not given as a list.
 
+    Warns
+    -----
+    UserWarning
+        Simultaneous bands are too narrow with fewer than 30 positives or negatives, or fewer than
+        20 distinct scores.
+
     See Also
     --------
     bootstrap : intervals of any measure.
@@ -228,6 +243,8 @@ def curve_band(
     measure = compared(functools.partial(_CURVES[chosen], **{name: at}))
     options["confidence_level"] = confidence_level
     found = bootstrap(measure, y_true, y_score, method=method, **options)
+    if simultaneous:
+        _warn_of_few("simultaneous bands are too narrow", y_true, y_score, options)
     xp, dtype = namespace(found.resamples), found.resamples.dtype
     with xp.computing():
         found = BootstrapResult(*(x if x is found.undefined else xp.wide(x) for x in found))
@@ -409,6 +426,12 @@ def best_cut_interval(
     TypeError
         A function other than these three; a limit that is not a number; groups.
 
+    Warns
+    -----
+    UserWarning
+        The interval of `expected` is too narrow with fewer than 30 positives or negatives, or fewer
+        than 20 distinct scores.
+
     See Also
     --------
     curve_band : how sure a curve is.
@@ -459,7 +482,22 @@ def best_cut_interval(
     own = {name: x for name, x in options.items() if name not in _OF_BOOTSTRAP}
     resampling = {name: x for name, x in options.items() if name in _OF_BOOTSTRAP}
     limits = [limit] if limit else []
-    return optima(best, own, limits, y_true, y_score, method, **resampling)[-1][0]
+    found = optima(best, own, limits, y_true, y_score, method, **resampling)[-1][0]
+    _warn_of_few("the interval of `expected` is too narrow", y_true, y_score, resampling)
+    return found
+
+
+def _warn_of_few(wrong: str, y_true: Any, y_score: Any, resampling: Mapping[str, Any]) -> None:
+    """Warn of few positives or negatives, where they decide, and of few distinct scores."""
+    data = {name: x for name, x in resampling.items() if name in (*DATA, "ties")}
+    ranking = ranked(y_true, y_score, **data)
+    if readable(ranking.counts):
+        counts, positives = (host_floats(x) for x in (ranking.counts, ranking.positives))
+        if "gain" not in data:
+            units = positives.sum(axis=-1), (counts - positives).sum(axis=-1)
+            warn_of_few(PRECISION._replace(wrong=wrong), units)
+        fewest = np.min(np.count_nonzero(counts > 0, axis=-1))
+        warn_below(int(fewest), "distinct scores", wrong, ENOUGH_SCORES)
 
 
 _OTHERS = {"measure", "cost", "treatment", "options"}

@@ -88,6 +88,10 @@ _NARROW_NEAR_ONE = {
     *("average_precision", "expected_average_precision", "pr_auc"),
 }
 """Measures whose intervals are too narrow near an AUC of 1."""
+_OF_PRECISION = {
+    *("hit_rate", "average_hit_rate", "average_precision", "expected_average_precision", "pr_auc"),
+}
+"""Measures of hit rates, which few positives decide."""
 PATIENCE = 3.0
 """Seconds before a line appears on a terminal."""
 
@@ -126,21 +130,30 @@ def _warn_of_few(
     if not readable(found.examples.labels) or "gain" in found.examples.columns:
         return
     if clustered:
-        warn_of_few(INTERVALS, units, "cluster")
+        warn_of_few(INTERVALS, units, "cluster", of_precision=is_of_precision(measure))
     elif found.groups:
         warn_of_few(INTERVALS, units, where=" in a group")
     else:
         kish = "" if found.examples.weights is None else " of equal weight (Kish)"
-        warn_of_few(INTERVALS, units, where=kish, area=largest_area(measure, ranking))
+        area, of_precision = largest_area(measure, ranking), is_of_precision(measure)
+        warn_of_few(INTERVALS, units, where=kish, area=area, of_precision=of_precision)
 
 
 def largest_area(measure: Any, ranking: Ranking) -> float:
     """The largest AUC, if measures are uncertain near 1."""
-    each = measure.values() if isinstance(measure, Mapping) else [measure]
-    if _NARROW_NEAR_ONE.isdisjoint(map(title_of, each)):
+    if _NARROW_NEAR_ONE.isdisjoint(_titles(measure)):
         return 0.5
     areas = host_floats(roc_auc(ranking))
     return float(np.max(areas, initial=0.5, where=~np.isnan(areas)))
+
+
+def is_of_precision(measure: Any) -> bool:
+    """Whether any of the measures is a hit rate or an average of them."""
+    return not _OF_PRECISION.isdisjoint(_titles(measure))
+
+
+def _titles(measure: Any) -> Iterable[str]:
+    return map(title_of, measure.values() if isinstance(measure, Mapping) else [measure])
 
 
 def value_of(measure: Any, ranking: Ranking) -> Any:
@@ -685,7 +698,8 @@ def bootstrap(
         Intervals of a hull's area lie too high: 95 % intervals covered the true value in 85 to
         94 %.  Intervals are too narrow with fewer than 5 positives or negatives, or clusters that
         have one, and with fewer than 60 clusters; so are quantiles of resamples of fewer than 20
-        groups of `group_mean`.  Unequal weights amount to fewer examples (Kish).  Above an AUC of
+        groups of `group_mean`; so are those of hit rates, AHR, AP and AUC-PR with fewer than 30
+        positives or negatives.  Unequal weights amount to fewer examples (Kish).  Above an AUC of
         0.97 averages over all cuts, Qrecall and lift need 3/(1 - AUC) positives and negatives.
         Nearly all resamples have the same hit rate, so that its interval has no width.  In
         simulations 95 % intervals covered the true value in 90 to 95 % with 10 to 40 clusters, 76

@@ -11,13 +11,21 @@ import numpy as np
 
 from quotakernels._array import Array, Namespace, device, readable, to_numpy, tolerance, tree_map
 from quotakernels._records import plainly
-from quotakernels.inference._call import call_of, check_groups, warn_of_equal_rates
+from quotakernels.inference._call import (
+    PRECISION,
+    Call,
+    call_of,
+    check_groups,
+    warn_of_equal_rates,
+    warn_of_few,
+)
 from quotakernels.inference._distributions import check_level, student_p_value, student_t
 from quotakernels.inference._resamples import units_by_class
 from quotakernels.inference.bootstrapping import (
     check_one_shape,
     defined,
     groups_there,
+    is_of_precision,
     leaves,
     standard_deviation,
     trees_map,
@@ -340,8 +348,9 @@ def fold_summary(
     -----
     UserWarning
         A measure is undefined in some folds; the warning names them if values can be read.  For
-        `group_mean`: groups are split over folds.  All folds have the same hit rate, so that its
-        interval has no width.
+        `group_mean`: groups are split over folds.  Intervals of hit rates and their averages, and
+        those of repeated cross-validation, are too narrow with fewer than 30 positives or
+        negatives.  All folds have the same hit rate, so that its interval has no width.
 
     See Also
     --------
@@ -385,6 +394,7 @@ def fold_summary(
     values = each_fold(call.measure, parts, call.ties)
     _warn(measure, values, parts, split)
     if found.groups is None:
+        _warn_of_few(call, found, len(split.shape) > 1)
         lists = found.examples.scores.ndim - len(split.shape)
         warn_of_equal_rates(measure, values, lists, "folds")
     together = [pooled_value(call.measure, found, split, call.ties)] if pooled else []
@@ -431,6 +441,14 @@ def _warn(measure: Any, values: Any, parts: list[Validated], folds: Folds) -> No
             f"{name} is undefined {each}in {undefined.sum()} of {undefined.size} folds, which are "
             f"left out: {why_undefined(parts, folds, undefined)}"
         )
+
+
+def _warn_of_few(call: Call, found: Validated, repeated: bool) -> None:
+    """Warn of few positives or negatives, with which folds are more alike than other samples."""
+    readable_classes = readable(found.examples.labels) and "gain" not in call.data
+    if readable_classes and (repeated or is_of_precision(call.measure)):
+        few = PRECISION._replace(wrong="intervals over folds are too narrow")
+        warn_of_few(few, units_by_class(namespace(found.examples.scores), found.examples, None))
 
 
 @forwarding(rank)

@@ -27,6 +27,7 @@ pytest.importorskip("pandas")
 import pandas as pd
 from command import CREDIT_FILE, run
 
+pytestmark = pytest.mark.filterwarnings("error:only .* with fewer than")
 MODELS = ("tree", "naive_bayes", "neural_net")
 Y = np.array([1, 0, 1, 0, 0, 1])
 S = {"a": np.array([6, 5, 4, 3, 2, 1]), "b": np.array([1.0, 1, 1, 2, 2, 2])}

@@ -193,7 +193,6 @@ def test_how_far_groups_are_apart_has_intervals(asked: dict[str, Any]) -> None:
             assert ends["intervals"][measure] == told[name, measure] == wanted
 
 
-@pytest.mark.filterwarnings("ignore:only .* with fewer than")
 def test_means_and_what_is_found_together_are_drawn_by_groups() -> None:
     drawn = {"n_resamples": 60, "random_state": 3}
     asked = {"per": "client", "quota": 2, "compare": True, "confidence_level": 0.9}

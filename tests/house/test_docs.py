@@ -27,6 +27,7 @@ from public_names import PUBLIC
 
 from quotakernels.ops import STANDARD_ONLY
 
+pytestmark = pytest.mark.filterwarnings("error:only .* with fewer than")
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(\S+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

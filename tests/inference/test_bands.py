@@ -15,7 +15,6 @@ from resamples import counts_drawn
 
 import quotakernels as qk
 
-pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(7)
 N = 60
 Y = RNG.random(N) < 0.4

@@ -17,7 +17,6 @@ from resamples import counts_drawn
 import quotakernels as qk
 from quotakernels.inference import bootstrapping as values
 
-pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(7)
 N = 60
 Y = RNG.random(N) < 0.4
@@ -229,6 +228,41 @@ def test_the_best_of_many_cuts_is_warned_of():
         with pytest.warns(UserWarning, match="auc takes the best of many cuts. In resamples"):
             qk.bootstrap(measure, Y, S[0], n_resamples=5)
     qk.compare(qk.roc_hull_auc, Y, S, n_resamples=240, confidence_level=0.9)
+
+
+SHORT: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "hit rates": (qk.bootstrap, {"measure": qk.hit_rate, "quota": 30}, "of hit rates and their av"),
+    "AP": (qk.inference.average_precision_interval, {}, "of hit rates and their averages"),
+    "band": (qk.inference.curve_band, {"curve": "roc", "simultaneous": True}, "simultaneous bands"),
+    "cut": (
+        qk.inference.best_cut_interval,
+        {"best": qk.best_boundary, "impacts": (3, -1, 0, 0)},
+        "the interval of `expected`",
+    ),
+    "folds": (qk.inference.fold_summary, {"measure": qk.hit_rate, "fraction": 0.2}, "over folds"),
+}
+"""Intervals that fall short with few positives, and what is said."""
+
+
+@pytest.mark.parametrize("what", SHORT)
+@pytest.mark.parametrize("positives", [20, 30])
+def test_intervals_that_few_positives_or_scores_decide_are_warned_of(what: str, positives: int):
+    function, own, said = SHORT[what]
+    resamples = {} if what in ("AP", "folds") else {"n_resamples": 40, "random_state": 1}
+    if what == "folds":
+        own = {**own, "folds": np.arange(200) % 5}
+    dice, labels = np.random.default_rng(0), np.arange(200) % 100 < positives // 2
+    scores = dice.normal(labels)
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        function(y_true=labels, y_score=scores, **own, **resamples)
+        few = [str(x.message) for x in noted]
+        function(y_true=labels, y_score=scores.round(), **own, **resamples)
+    told = [str(x.message) for x in noted][len(few) :]
+    assert len(few) == (positives < 30)
+    assert not few or (few[0].startswith("only 20 positives:") and said in few[0])
+    assert any("distinct scores: " in x for x in told) == (what in ("band", "cut"))
+    assert {x.filename for x in noted} <= {__file__}
 
 
 def test_few_clusters_are_warned_of():

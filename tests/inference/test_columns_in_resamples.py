@@ -22,7 +22,6 @@ from resamples import counts_drawn
 import quotakernels as qk
 from quotakernels.inference import fold_summary, fold_test
 
-pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(31)
 N, R, BUDGET, QUOTA = 40, 30, 30, 24
 Y, TREATED = RNG.integers(0, 2, (2, N))

@@ -20,7 +20,6 @@ from quotakernels import ops
 from quotakernels.inference._distributions import as_best, chi_square_p_value
 from quotakernels.inference.comparing import of_permutations, of_resamples
 
-pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(11)
 N = 60
 Y = RNG.random(N) < 0.4

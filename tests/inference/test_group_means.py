@@ -13,7 +13,6 @@ from backends import MODES, Mode, parameters, random_state
 
 import quotakernels as qk
 
-pytestmark = pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 RNG = np.random.default_rng(23)
 N, GROUPS = 90, 12
 G = RNG.choice([g for g in range(GROUPS) if g != 7], N)

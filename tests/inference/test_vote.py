@@ -75,7 +75,6 @@ def test_where_less_is_better_and_measures_of_ones_own():
     np.testing.assert_array_equal(own.votes, -known.votes)
 
 
-@pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the groups are few
 @pytest.mark.filterwarnings("ignore:only 4 groups")
 def test_votes_by_means_over_groups_at_a_budget_and_by_gains():
     groups, cost = np.arange(24) % 4, np.arange(1.0, 25)

@@ -154,7 +154,6 @@ def test_a_bad_value_that_is_not_read_spoils_all_groups_of_its_list(mode: Mode):
         np.testing.assert_array_equal(one[1], other[1])
 
 
-@pytest.mark.filterwarnings("ignore:only .* with fewer than")  # the data are few
 def test_resamples_are_measured_as_examples_repeated():
     data: dict[str, Any] = {"groups": G, "num_groups": GROUPS}
     measure = functools.partial(qk.groups.selection_by_group, quota=9)
