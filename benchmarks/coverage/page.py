@@ -73,8 +73,8 @@ tied or with missed positives.
 INTERVALS = """\
 ## Intervals that fall short
 
-Each figure below 92. The calls warn where positives, clusters, groups or scores are few, the AUC is near 1,
-or all resamples are alike:
+Each figure below 92. The calls warn where positives, clusters, groups or scores are few, the AUC is
+near 1, or all resamples are alike:
 """
 TESTS = """\
 ## Tests that reject too often
