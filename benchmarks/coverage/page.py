@@ -73,8 +73,7 @@ tied or with missed positives.
 INTERVALS = """\
 ## Intervals that fall short
 
-Each figure below 92. The calls warn where positives, clusters, groups or scores are few, the AUC is
-near 1, or all resamples are alike:
+Each figure below 92; with few examples, or an AUC near 1, these calls warn:
 """
 TESTS = """\
 ## Tests that reject too often
@@ -98,8 +97,7 @@ INSTEAD = """\
 - **AUC near 1, or fewer than 30 positives.** Use `auc_interval`, and compare models with
   `test="permutation"`.
 - **Fewer than 60 clusters.** There is no safe interval of one model.
-- **Best cut.** Use `expected` for the chosen cut on new data: it subtracts the optimism of choosing
-  it. `value` is for the best cut of the population, or for fewer than 20 distinct scores.
+- **Best cut.** Use `expected` for the chosen cut, or `value` with fewer than 20 distinct scores.
 - **Areas of hulls.** Resamples find better cuts than the population has: intervals lie too high.
 
 Not simulated: bands of the lift, permutation tests beyond AUC, most measures with weights that
