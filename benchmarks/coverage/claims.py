@@ -372,7 +372,7 @@ def _in(part: str, names: str) -> list[str]:
 
 DOUBTS = [
     *_in("which", "unsure perhaps_chance perhaps_chance_of_one"),
-    *_in("many", "chance_nobody perhaps_none perhaps_all chance_all"),
+    *_in("many", "chance_nobody perhaps_none perhaps_all chance_all expect_of_few"),
     "brings.may_not_pay",
     *_in("treatment", "may_add_nothing not_sure"),
     *_in("sure", "chance_within perhaps_chance few_for_test few_resamples"),

@@ -234,10 +234,11 @@ def _on_other_rows(evaluation: Results, here: Said, cut: ChosenCut, all_of_it: s
     """
     verdict, said = here
     amount, expected = evaluation.amount, cut.expected
-    if not math.isnan(expected.value):
+    if not math.isnan(expected.lower):
         interval = evaluation.interval(expected[1:3], amount)
-        expect = say("many.expect", amount=amount(expected.value), interval=interval)
-        said = (*said, expect)
+        rows = counted(cut.few, "row", "rows")
+        how = "many.expect_of_few" if cut.few else "many.expect"
+        said = (*said, say(how, amount=amount(expected.value), interval=interval, rows=rows))
     doubt = _doubt(evaluation, cut)
     if doubt == "nobody":
         assert evaluation.gains is not None

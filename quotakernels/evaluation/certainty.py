@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from statistics import NormalDist
 
@@ -12,6 +12,7 @@ import numpy as np
 from quotakernels._text import counted, fixed, formatted, number, percent
 from quotakernels.evaluation.intervals import with_closed_forms
 from quotakernels.evaluation.results import (
+    EXPECTED,
     Choice,
     Differences,
     GainResults,
@@ -178,12 +179,14 @@ def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> S
         return say("sure.few_resamples"), (said, *(f"{sentence(x)}." for x in test.notes))
     if groups := too_few_groups(evaluation):
         return say("sure.few_for_test", groups=groups), (said,)
-    others = [x for x in found.names if x not in (first, *rivals)] if rivals else []
+    rows = _few_earn_half(evaluation, test, first)
+    known = bool(rivals and not rows)
+    others = [x for x in found.names if x not in (first, *rivals)] if known else []
     doubt = []
     if choice is not None and choice.beside_chance > 0 and evaluation.has_intervals:
         ends, by_chance = _compared(choice)
         doubt = [say("sure.doubt")] if ends[0] <= by_chance else []
-    if not rivals and (rows := _few_earn_half(evaluation, test, first)):
+    if rows and not rivals:
         return say("sure.few_earn_half", rows=rows), (said, *doubt)
     better = [say("sure.better_than", models=at_most_three(others))] if others else []
     return _verdict(test, first, rivals, others), (said, *better, *doubt, *needed)
@@ -191,12 +194,10 @@ def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> S
 
 def _few_earn_half(evaluation: Results, test: Differences, first: str) -> str:
     """How many rows earn half of what the first model brings, if these are too few for a test."""
-    gains = evaluation.gains
-    at = None if gains is None or test.quota is None else gains.few.get(test.quota)
-    if test.measure != "brings" or at is None:
+    if evaluation.gains is None or test.measure != "brings":
         return ""
-    few = int(at[evaluation.models.index(first)])
-    return counted(few, "row", "rows") if few else ""
+    few = evaluation.gains.few_rows(test.quota, "brings")[evaluation.models.index(first)]
+    return counted(int(few), "row", "rows") if few else ""
 
 
 def too_few_groups(evaluation: Results) -> str:
@@ -374,14 +375,10 @@ def notes_of_few_groups(evaluation: Results) -> Iterator[str]:
 
 def notes_of_quotas(evaluation: Results) -> Iterator[str]:
     """Say which intervals at quotas cover less often than they say."""
-    settings, gains = evaluation.settings, evaluation.gains
+    settings = evaluation.settings
     if not evaluation.has_intervals:
         return
-    for quota, few in () if gains is None else gains.few.items():
-        for name, rows in zip(evaluation.models, few.tolist(), strict=True):
-            if rows:
-                carry = counted(rows, "row", "rows")
-                yield say("notes.few_carry", rows=carry, quota=quota.named, model=name)
+    yield from _of_few_rows(evaluation, settings.quotas or (None,))
     quotas = evaluation.at_quota.items()
     rates = [x.of("hit_rate") for quota, x in quotas if not quota.is_budget]
     drawn = settings.cluster is not None or settings.per is not None
@@ -393,14 +390,28 @@ def notes_of_quotas(evaluation: Results) -> Iterator[str]:
         yield say("notes.uplift_drawn")
 
 
+def _of_few_rows(evaluation: Results, quotas: Sequence[Quota | None]) -> Iterator[str]:
+    """How many rows earn half of what quotas or, under None, best cuts bring, if too few do."""
+    gains, tuned = evaluation.gains, bool(evaluation.settings.tune)
+    if gains is None:
+        return
+    for quota in quotas:
+        few = gains.few_rows(quota, "brings" if quota or tuned else EXPECTED.name).tolist()
+        named = zip(evaluation.models, few, strict=True)
+        if rows := [f"{counted(x, 'row', 'rows')} by {name}" for name, x in named if x]:
+            where = say("notes.best_cuts") if quota is None else quota.named
+            yield say("notes.few_carry", rows=listed(rows), where=where)
+
+
 def _of_gains(evaluation: Results, gains: GainResults) -> Iterator[str]:
     """What the intervals of best cuts and of quotas are, and where the expected is too low."""
     settings = evaluation.settings
     yield say("notes.chosen_elsewhere" if settings.tune else "notes.chosen_here")
     impacts = settings.unit is not None and settings.unit.impacts is not None
-    if settings.quotas and settings.one_by_one and settings.cost is None:
-        yield say("notes.of_two_rates" if impacts else "notes.of_a_sum")
-    yield say("notes.uncorrected")
+    if impacts and settings.quotas and settings.one_by_one and settings.cost is None:
+        yield say("notes.of_two_rates")
+    yield say("notes.of_a_sum" if settings.cost is None else "notes.uncorrected")
+    yield from _of_few_rows(evaluation, (None,) if settings.quotas else ())
     named = zip(evaluation.models, evaluation.rankings, strict=True)
     coarse = [name for name, x in named if np.count_nonzero(x.counts) < ENOUGH_SCORES]
     if coarse and "expected" in gains.at_best_cut.ends:

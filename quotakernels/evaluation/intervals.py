@@ -39,7 +39,8 @@ from quotakernels.evaluation.settings import (
 from quotakernels.groups import selection_by_group
 from quotakernels.inference.bands import ValueAt, optima
 from quotakernels.inference.comparing import by_resamples, comparison_of, few_resamples, tests_of
-from quotakernels.inference.hit_rates import impact_ends, sum_ends, uplift_ends
+from quotakernels.inference.gains import Gains, Total, tests_of_totals
+from quotakernels.inference.hit_rates import impact_ends, uplift_ends
 from quotakernels.inputs.keywords import silently
 from quotakernels.inputs.models import stacked
 from quotakernels.results import BestCutInterval, BootstrapResult, Comparison
@@ -133,9 +134,6 @@ def with_certainty(results: _R, data: Resampled) -> _R:
     if resampling.level is not None and data.settings.cluster is None:  # the formulas are for it
         of_each = [_ranked(data, name) for name in data.settings.models]
         ends |= _closed_forms(results, of_each) | _closed_forms_at_quotas(results, of_each)
-        if gains is not None and results.total and data.settings.one_by_one:
-            gains, ends_of_gains = _sums_at_quotas(gains, data)
-            ends |= ends_of_gains
     differences = [*_tests(data)] if resampling.compare else []
     if resampling.compare and gains is not None:
         differences += gains.tests
@@ -291,51 +289,6 @@ def _lower_end(interval: Any, of_each: Sequence[dict[str, Any]], model: int, lev
     return float(interval(**of_each[model], confidence_level=level).lower)
 
 
-def _sums_at_quotas(gains: GainResults, data: Resampled) -> tuple[GainResults, dict[_Key, Ends]]:
-    """The intervals of what quotas bring by a column, and how many rows earn half of it where these
-    are too few.
-    """
-    results, brings, few = data.results, data.brings["gain"], {}
-    ends: dict[_Key, Ends] = {}
-    quotas = [] if _impacts_of(results) or data.settings.cost else gains.at_quota
-    scores = [*data.sample.scores.values()]
-    for quota in quotas:
-        places, values = results.places_at_random(quota), gains.at_quota[quota].of("brings")
-        found = [sum_ends(brings, x, places, results.level) for x in scores]
-        lower, upper = np.transpose([away for away, _ in found]) + values
-        again = partial(_lower_total, values, brings, scores, places)
-        ends[_GAINS, quota, "brings"] = Ends(lower, upper, np.zeros(len(values), int), again)
-        skewed = [abs(skew) > _SKEWED for _, skew in found]
-        half = [_rows_for_half(brings, x, places) for x in scores]
-        few[quota] = np.where(skewed, half, 0)
-    return replace(gains, few=few), ends
-
-
-def _lower_total(
-    totals: Floats, brings: Floats, scores: list[Any], places: float, model: int, level: float
-) -> float:
-    return float(totals[model] + sum_ends(brings, scores[model], places, level)[0][0])
-
-
-_SKEWED = 0.3
-"""The skewness of a sum above which what the transformation leaves of it matters: in simulations
-95% intervals of log-normal gains then covered the truth in less than 92%.
-"""
-
-
-def _rows_for_half(brings: Floats, scores: NDArray[Any], places: float) -> int:
-    """How many of the selected rows earn half of all that the gainful ones of them do."""
-    selected = np.sort(np.maximum(brings * qk.select(scores, quota=places), 0.0))[::-1]
-    sums = np.cumsum(selected)
-    return int(np.searchsorted(sums, sums[-1] / 2)) + 1
-
-
-def _impacts_of(results: Results) -> bool:
-    """Whether labels alone decide what rows bring."""
-    unit = results.settings.unit
-    return unit is not None and unit.impacts is not None
-
-
 def _measures(data: Resampled) -> dict[_Key, Any]:
     """All measures that tables show, by what finds them in the result; for the answer alone those
     that it tells.
@@ -379,49 +332,119 @@ def _resampled_gains(data: Resampled) -> _Gained:
     return {None: (None, best_cut), **{quota: (None, x.whole) for quota, x in brought.items()}}
 
 
+_Totals = dict[Quota | None, list[Total]]
+"""What the best cuts, under None, and the quotas bring by each model."""
+
+
+def _totals(gains: GainResults, data: Resampled) -> _Totals:
+    """The totals whose intervals and tests are formulas; none of budgets, whose places vary."""
+    if data.settings.cost is not None:
+        return {}
+    of, scores = _gains_of(data), [*data.sample.scores.values()]
+    totals: _Totals = {None: _from_thresholds(of, scores, gains.at_best_cut.of("threshold"))}
+    for quota in (x for x in gains.at_quota if not _impacts_at(x, data.results)):
+        places = data.results.places_at_random(quota)
+        totals[quota] = [of.in_places(x, places) for x in scores]
+    return totals
+
+
+def _gains_of(data: Resampled) -> Gains:
+    given_up, sample = data.brings["gain_rejected"], data.sample
+    clusters = None if sample.clusters is None else sample.clusters.codes
+    return Gains(data.brings["gain"] - given_up, given_up, sample.weights, clusters)
+
+
+def _from_thresholds(of: Gains, scores: list[Any], thresholds: Any) -> list[Total]:
+    return [of.from_threshold(*x) for x in zip(scores, thresholds, strict=True)]
+
+
+def _ends_of(totals: list[Total], values: Floats, level: float) -> Ends:
+    """The intervals of totals, around the values; none where all rows agree."""
+
+    def at(model: int, level: float) -> float:
+        return float(values[model] + totals[model].ends(level)[0])
+
+    lower, upper = np.transpose([x.ends(level) for x in totals]) + values
+    return Ends(lower, upper, np.zeros(len(values), int), at)
+
+
+def _few_in(totals: list[Total], level: float) -> NDArray[np.int64]:
+    """How many rows bring half of what each model does, where its total is too skewed."""
+    return np.asarray([x.few if x.is_skewed(level) else 0 for x in totals])
+
+
 def _sure_gains(gains: GainResults, data: Resampled) -> tuple[GainResults, dict[_Key, Ends]]:
     """What models bring with tests, and with intervals what to expect; and the ends of these."""
-    drawn = _resampled_gains(data)
-    gains = replace(gains, tests=tuple(_tests_of_gains(gains, drawn, data)))
-    if data.resampling.level is None:
+    totals, level, chosen_here = _totals(gains, data), data.resampling.level, not data.thresholds
+    drawn = _resampled_gains(data) if not totals or (chosen_here and level is not None) else {}
+    tested = data.resampling.tested_level
+    few = {(quota, "brings"): _few_in(x, tested) for quota, x in totals.items()}
+    gains = replace(gains, few=few, tests=tuple(_tests_of_gains(gains, totals, drawn, data)))
+    if level is None:
         return gains, {}
     ends = {(_GAINS, quota, "brings"): Ends.of(x) for quota, (_, x) in drawn.items()}
-    if (best := drawn[None][0]) is not None:
+    for quota, of_each in totals.items():
+        ends[_GAINS, quota, "brings"] = _ends_of(of_each, _values_at(gains, quota), level)
+    if chosen_here:
         del ends[_GAINS, None, "brings"]
-        known = {"threshold": best.threshold, "quota": best.quota}
-        ends |= {(_GAINS, None, name): Ends.of(x) for name, x in known.items()}
+        return _expecting(gains, drawn, data, ends)
+    return gains, ends
+
+
+def _values_at(gains: GainResults, quota: Quota | None) -> Floats:
+    """What the models bring at a quota or, under None, at their best cuts."""
+    return (gains.at_best_cut if quota is None else gains.at_quota[quota]).of("brings")
+
+
+def _expecting(
+    gains: GainResults, drawn: _Gained, data: Resampled, ends: dict[_Key, Ends]
+) -> tuple[GainResults, dict[_Key, Ends]]:
+    """What models bring with what to expect of their best cuts, and the ends of that, too."""
     sure: dict[Any, Values] = {}
+    few, (first, _) = dict(gains.few), drawn[None]
+    assert first is not None
+    ends |= {(_GAINS, None, x): Ends.of(getattr(first, x)) for x in ("threshold", "quota")}
     for quota, (best, _) in drawn.items():
+        assert best is not None
         values = gains.at_best_cut if quota is None else gains.at_quota[quota]
-        if best is not None:
-            column = EXPECTED if quota is None else EXPECTED_WITHIN
-            # chance in the resamples is no reason to expect more than there was
-            expected = np.minimum(best.expected.estimate, best.value.estimate)
-            array = np.column_stack([values.array, expected])
-            values = Values((*values.measures, column), array)
-            ends[_GAINS, quota, column.name] = Ends.of(best.expected)
-        sure[quota] = values
-    return replace(gains, at_best_cut=sure.pop(None), at_quota=sure), ends
+        column = EXPECTED if quota is None else EXPECTED_WITHIN
+        # chance in the resamples is no reason to expect more than there was
+        expected = np.minimum(best.expected.estimate, best.value.estimate)
+        of_best = Ends.of(best.expected)
+        if data.settings.cost is None:
+            scores, level = [*data.sample.scores.values()], data.results.level
+            totals = _from_thresholds(_gains_of(data), scores, best.threshold.estimate)
+            of_best = _ends_of(totals, expected, level).with_width()
+            few[quota, column.name] = _few_in(totals, level)
+        ends[_GAINS, quota, column.name] = of_best
+        array = np.column_stack([values.array, expected])
+        sure[quota] = Values((*values.measures, column), array)
+    at_best_cut = sure.pop(None)
+    return replace(gains, few=few, at_best_cut=at_best_cut, at_quota=sure), ends
 
 
 # tests
 
 
-def _tests_of_gains(gains: GainResults, drawn: _Gained, data: Resampled) -> Iterator[Differences]:
+def _tests_of_gains(
+    gains: GainResults, totals: _Totals, drawn: _Gained, data: Resampled
+) -> Iterator[Differences]:
     """The tests by what the best cuts bring, and by what each quota does."""
     resampling, models = data.resampling, list(data.settings.models)
-    level, notes = resampling.tested_level, [*resampling.notes_of_gains]
+    level, notes = resampling.tested_level, [*resampling.notes_of_gains] if drawn else []
     for quota in (None, *gains.at_quota) if len(models) > 1 else ():
-        brings = (gains.at_best_cut if quota is None else gains.at_quota[quota]).of("brings")
-        _, total = drawn[quota]
+        brings, notes_of = _values_at(gains, quota), notes
         if quota is not None and (impacts := _impacts_at(quota, data.results)):
             yield Differences("brings", quota, _by_rates(data, quota, impacts, brings), ())
             continue
-        tests = tests_of(
-            total.estimate, total.resamples, level, 0.0, by_resamples(data.results.clusters)
-        )
+        if quota in totals:
+            tests, notes_of = tests_of_totals(brings, totals[quota], level), []
+        else:
+            _, total = drawn[quota]
+            test = by_resamples(data.results.clusters)
+            tests = tests_of(total.estimate, total.resamples, level, 0.0, test)
         found = comparison_of(models, brings, 1, tests, level)
-        yield _of_test("brings", quota, found, notes, resampling.resamples, data)
+        yield _of_test("brings", quota, found, notes_of, resampling.resamples, data)
 
 
 def _by_rates(

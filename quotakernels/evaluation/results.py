@@ -266,12 +266,13 @@ class Ends(NamedTuple):
         Closed forms have no resamples that are undefined.
         """
         if hasattr(found, "lower"):
-            return cls(found.lower, found.upper, found.undefined)._with_width()
+            return cls(found.lower, found.upper, found.undefined).with_width()
         lower, upper = (np.asarray([getattr(x, end) for x in found]) for end in cls._fields[:2])
         ends = cls(lower, upper, np.asarray([getattr(x, "undefined", 0) for x in found]))
-        return ends._with_width() if hasattr(found[0], "undefined") else ends
+        return ends.with_width() if hasattr(found[0], "undefined") else ends
 
-    def _with_width(self) -> Ends:
+    def with_width(self) -> Ends:
+        """The ends, NaN where both are equal."""
         lower, upper = (np.where(self.lower < self.upper, x, np.nan) for x in self[:2])
         return self._replace(lower=lower, upper=upper)
 
@@ -545,8 +546,9 @@ class GainResults:
         All cuts of each model, and what they bring.
     tests : tuple of Differences
         The tests of the best cuts, and of each quota.
-    few : mapping from Quota to an integer array, shape (models,)
-        How many rows earn half of what a quota brings, where so few do that intervals are doubtful.
+    few : mapping from (Quota or None, str) to an integer array, shape (models,)
+        How many rows earn half of what a quota, or the best cut, "brings", or of what to expect of
+        the best cut; 0 where these are enough for an interval.
     """
 
     nobody: float
@@ -556,13 +558,13 @@ class GainResults:
     at_best_cut: Values = NO_VALUES
     cuts: list[BestBoundary] = field(default_factory=list)
     tests: tuple[Differences, ...] = ()
-    few: Mapping[Quota, NDArray[np.int64]] = field(default_factory=dict)
+    few: Mapping[tuple[Quota | None, str], NDArray[np.int64]] = field(default_factory=dict)
 
     @property
     def best_cut(self) -> ChosenCut:
         """The best of all cuts of all models."""
-        names = "quota", "brings", EXPECTED.name
-        return ChosenCut.of(self.at_best_cut, self.best_model, names, self.everybody)
+        names, few = ("quota", "brings", EXPECTED.name), self.few_rows(None, EXPECTED.name)
+        return ChosenCut.of(self.at_best_cut, self.best_model, names, self.everybody, few)
 
     @property
     def best_model(self) -> int:
@@ -572,6 +574,12 @@ class GainResults:
         brings = self.at_best_cut.of("brings")
         top = np.nanmax(brings)
         return int(np.argmax(brings >= top - _EQUAL * np.abs(top)))
+
+    def few_rows(self, quota: Quota | None, of: str) -> NDArray[np.int64]:
+        """How many rows earn half of something by each model, if so few do that this is doubtful;
+        else 0.
+        """
+        return self.few.get((quota, of), np.zeros(len(self.at_best_cut.array), np.int64))
 
 
 class Section(NamedTuple):
@@ -769,7 +777,8 @@ def same(a: float, b: float) -> bool:
 
 class ChosenCut(NamedTuple):
     """A model that brings more with some places than any does with the `whole` quota, or with all
-    rows; what to expect of them on new data, and how well chance explains that (`BY_CHANCE`).
+    rows; what to expect of them on new data, and how well chance explains that (`BY_CHANCE`); how
+    many rows earn half of it, if these are too few to tell what others bring.
     """
 
     model: int
@@ -778,14 +787,17 @@ class ChosenCut(NamedTuple):
     whole: float
     expected: Known
     by_chance: tuple[float, float]
+    few: int
 
     @classmethod
-    def of(cls, values: Values, model: int, names: Sequence[str], whole: float) -> ChosenCut:
+    def of(
+        cls, values: Values, model: int, names: Sequence[str], whole: float, few: NDArray[np.int64]
+    ) -> ChosenCut:
         """That of a model, with what its places, what they bring and expect are called there."""
         found = values.of_model(model)
         expected = values.known(names[2], model) if names[2] in found else Known(math.nan)
         places, brings, p = found[names[0]], found[names[1]], [found[x.name] for x in BY_CHANCE]
-        return cls(model, places, brings, whole, expected, (p[0], p[1]))
+        return cls(model, places, brings, whole, expected, (p[0], p[1]), int(few[model]))
 
 
 @dataclass(frozen=True)
@@ -901,10 +913,12 @@ class Choice:
     def elsewhere(self) -> float:
         """What the first model will have on other rows of that by which models are compared.
 
-        NaN without resamples of all models.
+        NaN where these were not compared, or too few rows earn half of what it brings.
         """
-        test = self.evaluation.test_at(self.quota)
+        test, gains = self.evaluation.test_at(self.quota), self.evaluation.gains
         if test is None or test.found.names[0] != self.name:
+            return math.nan
+        if gains is not None and gains.few_rows(self.quota, "brings")[self.first]:
             return math.nan
         return test.found.expected
 
@@ -920,7 +934,8 @@ class Choice:
         values = gains.at_quota[self.quota]
         model = int(np.nanargmax(values.of("best_places_bring")))
         most, names = float(np.nanmax(values.of("brings"))), [x.name for x in BROUGHT[2:4]]
-        found = ChosenCut.of(values, model, [*names, EXPECTED_WITHIN.name], most)
+        few = gains.few_rows(self.quota, EXPECTED_WITHIN.name)
+        found = ChosenCut.of(values, model, [*names, EXPECTED_WITHIN.name], most, few)
         best, total = found.brings, float(values.of("brings")[model])
         if best - most <= _EQUAL * max(abs(best), abs(most)) or best <= total:
             return None

@@ -292,21 +292,30 @@ class Resampling:
             how = _each_by(closed, say("methods.corrected", percentiles=drawn))
             yield say("methods.intervals", level=self.percent, how=how)
         if self.compare:
-            tests = [say("methods.test_of_auc")] * formulas
-            by_score = bool(settings.quotas_over_all) and fixed_places
-            tests += [say("methods.test_of_groups")] * settings.draws_groups
-            if by_score:
-                brings = settings.unit is not None and settings.unit.impacts is not None
-                rates = "methods.test_of_rates_and_brings" if brings else "methods.test_of_rates"
-                tests.append(say(rates))
-            more = settings.unit is not None or settings.treatment is not None
-            more = more or not formulas
-            more = more or bool(settings.quotas) != (by_score or settings.draws_groups)
-            how = _each_by(tests, self._drawn(self.test_resamples, settings) if more else "")
-            two = len(settings.models) == 2
+            formulas_of, all_others = self._tests(settings)
+            drawn = self._drawn(self.test_resamples, settings) if all_others else ""
             alpha = plain(1 - self.tested_level)
+            two = len(settings.models) == 2
             decided = say("methods.decided_for_two" if two else "methods.decided", alpha=alpha)
+            how = _each_by(formulas_of, drawn)
             yield say("methods.differences", level=self.percent, how=how, decided=decided)
+
+    def _tests(self, settings: Settings) -> tuple[list[str], bool]:
+        """Which tests are formulas, and whether there are others."""
+        formulas = settings.one_by_one
+        tests = [say("methods.test_of_auc")] * formulas
+        by_score = bool(settings.quotas_over_all) and settings.cost is None and formulas
+        tests += [say("methods.test_of_groups")] * settings.draws_groups
+        more = settings.treatment is not None or not formulas
+        by_rates = settings.unit is not None and settings.unit.impacts is not None
+        if by_score:
+            rates = "methods.test_of_rates_and_brings" if by_rates else "methods.test_of_rates"
+            tests.append(say(rates))
+        if settings.unit is not None and settings.cost is None:
+            best_cuts = "methods.test_of_best_cuts"
+            tests.append(say(best_cuts if by_score and by_rates else "methods.test_of_brings"))
+        more = more or (settings.unit is not None and settings.cost is not None)
+        return tests, more or bool(settings.quotas) != (by_score or settings.draws_groups)
 
     def _drawn(self, resamples: int, settings: Settings) -> str:
         fewer, cluster = self.least and resamples < _RESAMPLES, settings.cluster

@@ -35,8 +35,6 @@ from quotakernels.inference._distributions import (
     chi_square_p_value,
     holm,
     normal_tail,
-    student_p_value,
-    student_t,
 )
 from quotakernels.inference._resamples import Counts, Units, owners, to_draw_from, units_by_class
 from quotakernels.inference.areas import delong_test, twice_below
@@ -51,7 +49,7 @@ from quotakernels.inference.bootstrapping import (
     value_of,
     whole_groups,
 )
-from quotakernels.inference.hit_rates import NUMPY, PairTest, selections
+from quotakernels.inference.hit_rates import NUMPY, PairTest, by_student, selections
 from quotakernels.inputs.columns import adopt, as_column
 from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import check_choice, forwarding, show_value, silently, warn_once
@@ -65,6 +63,7 @@ from quotakernels.ranking import rank, rank_examples, ranked_by_group
 
 NDArray = np.ndarray[Any, Any]
 TestName: TypeAlias = Literal["bootstrap", "permutation", "delong", "score"]
+Tested: TypeAlias = TestName | Literal["student"]
 _DIFFERENCE_ROUNDING = 2.0**-40
 """Share of the largest estimate below which differences count as 0."""
 _RANKS_ROUNDING = 2.0**-30
@@ -82,7 +81,7 @@ class Tests(NamedTuple):
     """A test of two models, given by their places; its name; and all resamples, shape (M, R)."""
 
     of_pair: Callable[[int, int], PairTest]
-    name: TestName
+    name: Tested
     resamples: NDArray | None = None
     side: Side = Side()
 
@@ -232,7 +231,7 @@ def tests_of(
     def tested(first: int, second: int) -> PairTest:
         with np.errstate(invalid="ignore"):
             by, apart = (x[first] - x[second] for x in (estimate, resamples))
-        return test(by, apart, level, _rounding(estimate), margin)
+        return test(by, apart, level, rounding_of(estimate), margin)
 
     return Tests(tested, "permutation" if test is of_parts else "bootstrap", resamples)
 
@@ -270,7 +269,7 @@ def _axes(errors: NDArray) -> tuple[NDArray, NDArray]:
     return np.linalg.eigh((squares[:, :1] + squares[:1] - squares) / 2)
 
 
-def _rounding(estimate: NDArray) -> float:
+def rounding_of(estimate: NDArray) -> float:
     """The largest difference that counts as rounding."""
     largest = np.max(np.abs(estimate[np.isfinite(estimate)]), initial=0)
     return float(largest) * tolerance(estimate, _DIFFERENCE_ROUNDING)
@@ -291,7 +290,7 @@ def _by_ranks(models: Compared) -> Tests:
         so_far = lambda k, _: tell(start + k, whole)  # noqa: E731
         values = in_parts(NUMPY, run, range(number), size, so_far)
         by = float(models.estimate[first]) - float(models.estimate[second])
-        return of_permutations(by, values, _rounding(models.estimate))
+        return of_permutations(by, values, rounding_of(models.estimate))
 
     return Tests(tested, "permutation")
 
@@ -460,17 +459,9 @@ def _of_few_units(
     units: int, difference: float, values: NDArray, level: float, rounding: float, margin: float
 ) -> PairTest:
     """The t test of resamples of few clusters, whose standard error is too small by a factor."""
-    found = of_resamples(difference, values, level, rounding, margin)
-    error, freedom = found.error * math.sqrt(units / (units - 1)), np.full(3, units - 1.0)
-    if not error > rounding:  # units that are all alike tell nothing of others
-        end, p_value = 0.0 if abs(difference) <= rounding else math.nan, 1 + 0 * found.p_value
-        return PairTest(end, end, p_value, p_value, p_value, error, error)
-    wide = float(student_t(NUMPY, level, freedom)[0]) * error
-    above = np.asarray([abs(difference), difference + margin, margin - difference])
-    tail = student_p_value(NUMPY, above / error, freedom) / 2
-    either, greater, less = np.where(above > 0, tail, 1 - tail).tolist()
-    ends = difference - wide, difference + wide
-    return PairTest(*ends, min(1.0, 2 * either), greater, less, error, error)
+    error = of_resamples(difference, values, level, rounding).error
+    error *= math.sqrt(units / (units - 1))
+    return by_student(difference, error, units - 1.0, level, rounding, margin)
 
 
 def of_parts(
@@ -558,7 +549,7 @@ def joint_test(estimate: NDArray, errors: NDArray) -> JointTest:
     away = axes.T @ (estimate - estimate[0])
     there = values > tolerance(estimate, _DIFFERENCE_ROUNDING) * values.max()
     statistic, freedom = float(np.sum(away[there] ** 2 / values[there])), int(there.sum())
-    if np.any(np.abs(away[~there]) > _rounding(estimate)):
+    if np.any(np.abs(away[~there]) > rounding_of(estimate)):
         return JointTest(np.nan, freedom, np.nan)
     return JointTest(statistic, freedom, chi_square_p_value(statistic, freedom))
 
@@ -614,7 +605,7 @@ class Comparison(NamedTuple):
     p_as_best: NDArray
     letters: tuple[str, ...]
     groups: tuple[tuple[str, ...], ...]
-    test: TestName
+    test: Tested
     expected: float
     joint: JointTest
 

@@ -23,6 +23,7 @@ from quotakernels.inference._distributions import (
     normal_tail,
     normal_width,
     scipy,
+    student_p_value,
     student_t,
     wilson,
 )
@@ -575,36 +576,6 @@ def impact_ends(
     return np.asarray(np.clip(ends, *possible))
 
 
-def sum_ends(
-    gain: NDArray, scores: NDArray, quota: float, confidence_level: float
-) -> tuple[NDArray, float]:
-    """How far the ends of the total gain of a quota are from it, and how skewed that total is; NaN
-    and 0 below two places.
-
-    Student's t, with the skewness of the total taken out by a cubic transformation [Hall 1992].
-    The cut moves with the sample, past examples that bring what those around the quota's end do.
-    """
-    order, near = np.argsort(-scores, kind="stable"), quota / 2
-    around = gain[order[int(quota - near) : math.ceil(quota + near)]]
-    away = select(scores, quota=quota) * (gain - np.mean(around))
-    away = away - np.mean(away)
-    error = math.sqrt(np.sum(away**2))
-    if quota < 2:
-        return np.full(2, math.nan), 0.0
-    if not error:
-        return np.zeros(2), 0.0
-    skew = float(np.sum(away**3)) / error**3
-    t = float(student_t(NUMPY, confidence_level, np.asarray(quota - 1)))
-    far = np.asarray([t, -t])
-    if abs(skew) > _STRAIGHT:
-        far = 3 / skew * (np.cbrt(1 + skew * (far - skew / 6)) - 1)
-    return -error * far, skew
-
-
-_STRAIGHT = 1e-6
-"""Skewness below which the transformation is the number itself."""
-
-
 def uplift_ends(ranking: Ranking, quota: float, confidence_level: float) -> NDArray:
     """Both ends of the uplift at a quota of one list; NaN where an arm is not among the selected.
 
@@ -796,6 +767,29 @@ class PairTest(NamedTuple):
     def p_value_of(self, side: Side) -> float:
         """The p-value that is asked for: of the whole test, or of one side."""
         return (self.p_value, self.greater, self.less)[side.sign]
+
+
+def by_student(
+    difference: float,
+    error: float,
+    freedom: float,
+    level: float,
+    rounding: float,
+    margin: float = 0.0,
+) -> PairTest:
+    """The t test of a difference with a standard error; of units that are all alike, which tell
+    nothing of others, it has no width.
+    """
+    if not error > rounding:
+        end, p_value = 0.0 if abs(difference) <= rounding else math.nan, 1.0 + 0.0 * difference
+        return PairTest(end, end, p_value, p_value, p_value, error, error)
+    degrees = np.full(3, freedom)
+    wide = float(student_t(NUMPY, level, degrees)[0]) * error
+    above = np.asarray([abs(difference), difference + margin, margin - difference])
+    tail = student_p_value(NUMPY, above / error, degrees) / 2
+    either, greater, less = np.where(above > 0, tail, 1 - tail).tolist()
+    ends = difference - wide, difference + wide
+    return PairTest(*ends, min(1.0, 2 * either), greater, less, error, error)
 
 
 class Selections(NamedTuple):

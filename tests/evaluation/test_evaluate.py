@@ -97,6 +97,17 @@ def one_resample(ranking: qk.Ranking, quotas: list[float], chosen: float) -> Any
     }
 
 
+def ends_of_sum(moves: Any, selected: Any, level: float) -> Any:
+    """How far the ends of the interval of a sum are from it: the roots of Hall's cubic."""
+    stats = pytest.importorskip("scipy.stats")
+    away = np.sqrt(len(moves) / (len(moves) - 1)) * (moves - np.mean(moves))
+    error = np.sqrt(np.sum(away**2))
+    skew, t = np.sum((away / error) ** 3), stats.t.ppf((1 + level) / 2, np.sum(selected) - 1)
+    cubic = [skew**2 / 27, skew / 3, 1]
+    roots = (np.roots([*cubic, skew / 6 - x]) for x in (t, -t))
+    return [-error * x[np.argmin(np.abs(x.imag))].real for x in roots]
+
+
 def test_what_gains_bring_is_as_sure_as_resamples_one_by_one_say(credit: Any) -> None:
     """The same draws, measured by hand on the ranking of each resample."""
     y, score = credit["repaid"].to_numpy(), credit["tree"].to_numpy()
@@ -110,9 +121,6 @@ def test_what_gains_bring_is_as_sure_as_resamples_one_by_one_say(credit: Any) ->
     measure = functools.partial(one_resample, quotas=[100.0, 200.0], chosen=chosen)
     options["confidence_level"] = 0.9
     hand = qk.bootstrap(measure, None, score[None], gain=gain, method="percentile", **options)
-    before = qk.bootstrap(
-        measure, None, score[None, half], gain=gain[half], method="percentile", **options
-    )["chosen"]
     curve = qk.best_quota(None, score, gain=gain).curve
 
     def expected(name: str, k: int, of: str, at: int) -> Any:
@@ -121,9 +129,14 @@ def test_what_gains_bring_is_as_sure_as_resamples_one_by_one_say(credit: Any) ->
         return value.estimate[0, k] - (value.resamples[0, k] - curve.value[taken])
 
     cuts = found.at_best_cut
-    whole = np.quantile(expected("best", 0, "best", 1), [0.05, 0.95])
-    pairs = [(cuts.interval("expected", 0), whole)]
-    pairs.append((tuned.at_best_cut.interval("brings", 0), [before.lower[0], before.upper[0]]))
+    mean = np.mean(expected("best", 0, "best", 1))
+    pairs = [(cuts.of("expected")[0], min(mean, hand["best"].estimate[0, 0]))]
+    taken = score >= hand["best"].estimate[0, 1]
+    around = pairs[0][1] + ends_of_sum(taken * gain, taken, 0.9)
+    pairs.append((cuts.interval("expected", 0), around))
+    taken, there = score[half] >= chosen, gain[half]
+    around = taken @ there + ends_of_sum(taken * there, taken, 0.9)
+    pairs.append((tuned.at_best_cut.interval("brings", 0), around))
     for k, name in ((1, "threshold"), (2, "quota")):
         pairs.append((cuts.interval(name, 0), [x[0, k] for x in hand["best"][1:3]]))
     within = [x.of("best_places_expected")[0] for x in found.at_quota.values()]
@@ -242,6 +255,7 @@ def test_the_page_takes_the_names_that_it_was_given() -> None:
 @pytest.mark.filterwarnings("ignore:30 resamples cannot tell")
 @pytest.mark.parametrize("sure", [{"confidence_level": 0.9}, {}])
 def test_differences_of_what_models_bring(credit: Any, sure: dict[str, float]) -> None:
+    stats = pytest.importorskip("scipy.stats")
     labels, models = credit["repaid"], credit[[*MODELS]]
     drawn = {"n_resamples": 30, "random_state": 5}
     given = {"gain": np.where(labels, 0.0, -5), "gain_rejected": np.where(labels, -1.0, 0)}
@@ -249,7 +263,21 @@ def test_differences_of_what_models_bring(credit: Any, sure: dict[str, float]) -
     found = qk.evaluate(labels, models, quota=100, impacts=impacts, compare=True, **drawn, **sure)
     best_cuts, at_quota = (x for x in found.differences if x.measure == "brings")
     drawn["confidence_level"] = sure.get("confidence_level", 0.95)
-    wanted = [qk.compare(qk.best_quota, labels, models, **given, **drawn)]
+    wanted = qk.compare(qk.best_quota, labels, models, **given, **drawn)
+    first, second = (qk.best_quota(None, models[x], **given) for x in best_cuts.found.names[:2])
+    named = zip(best_cuts.found.names[:2], (first, second), strict=True)
+    taken = [models[x] >= y.threshold for x, y in named]
+    apart = (taken[0] * 1.0 - taken[1]) * (given["gain"] - given["gain_rejected"])
+    error = np.sqrt(len(apart)) * np.std(apart, ddof=1)
+    t = (first.value - second.value) / error
+    freedom = np.count_nonzero(taken[0] != taken[1]) - 1
+    ours = best_cuts.found
+    assert ours.names == wanted.names
+    np.testing.assert_allclose(ours.difference, wanted.difference, atol=1e-12)
+    assert ours.p_value[0, 1] == pytest.approx(2 * stats.t.sf(t, freedom), rel=1e-9)
+    far = error * stats.t.ppf((1 + drawn["confidence_level"]) / 2, freedom)
+    assert ours.upper[0, 1] == pytest.approx(ours.difference[0, 1] + far, rel=1e-9)
+    assert (ours.test, best_cuts.too_few, best_cuts.least_p) == ("student", False, 0)
     by_rate = qk.compare(qk.hit_rate, labels, models, quota=100, **drawn)
     worth = 100 * (0 + 5 + 1 + 0)  # of a hit rate that is 1 more
     scaled = {x: worth * getattr(by_rate, x) for x in ("difference", "lower", "upper")}
@@ -257,16 +285,13 @@ def test_differences_of_what_models_bring(credit: Any, sure: dict[str, float]) -
     total = qk.impact_at_quota(labels, models.T, quota=100, **given).whole
     order = [[*MODELS].index(x) for x in by_rate.names]
     scaled |= {"estimate": total[order], "expected": total[order][0] - less}
-    wanted.append(by_rate._replace(**scaled))
-    for differences, expected in zip((best_cuts, at_quota), wanted, strict=True):
-        assert differences.found.names == expected.names == ("naive_bayes", "neural_net", "tree")
-        for ours, theirs in zip(differences.found[1:7], expected[1:7], strict=True):
-            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
-        assert differences.found.letters == expected.letters
-        assert differences.found.test == expected.test
-        assert differences.found.expected == pytest.approx(expected.expected, rel=1e-12)
+    ours, expected = at_quota.found, by_rate._replace(**scaled)
+    assert ours.names == expected.names == ("naive_bayes", "neural_net", "tree")
+    for one, other in zip(ours[1:7], expected[1:7], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+    assert (ours.letters, ours.test) == (expected.letters, expected.test)
+    assert ours.expected == pytest.approx(expected.expected, rel=1e-12)
     assert bool(found.gains.at_best_cut.ends) == bool(sure)
-    assert best_cuts.too_few == (not sure)
     assert not at_quota.too_few
 
 
@@ -296,7 +321,7 @@ def test_intervals_of_skewed_gains_hold_what_quotas_bring() -> None:
         ((quota, values),) = found.at_quota.items()
         lower, upper = values.ends["brings"][:2]
         held += sum((lower <= 40 * math.exp(0.5)) & (upper >= 40 * math.exp(0.5)))
-        few += sum((found.few[quota] > 0) & (found.few[quota] < 20))
+        few += sum((found.few[quota, "brings"] > 0) & (found.few[quota, "brings"] < 20))
     assert held >= 176
     assert few > 100
 

@@ -85,6 +85,7 @@ OPEN_TO_THE_APPLICATION = {
     "inference._call": "notes tell of too few data",
     "inference.bands": "intervals of what several cuts bring share their resamples",
     "inference.comparing": "so do the tests",
+    "inference.gains": "what selections bring has intervals and tests without resamples",
     "inference.planning": "answers tell how many rows would be enough",
     "inference.hit_rates": "what a quota brings has an interval made of those of hit rates",
 }
