@@ -377,7 +377,7 @@ DOUBTS = [
     *_in("treatment", "may_add_nothing not_sure"),
     *_in("sure", "chance_within perhaps_chance few_for_test few_resamples"),
     *_in("sure", "all_alike some_alike doubt needed few_earn_half no_interval"),
-    *_in("tests", "few_resamples alike"),
+    *_in("tests", "few_resamples few_earn_half alike"),
 ]
 """Sentences that say that something is not known."""
 FACTS = [

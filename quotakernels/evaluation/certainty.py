@@ -313,17 +313,20 @@ def heading_of(evaluation: Results, quota: Quota | None) -> str:
     return sentence(say("quota.over_all") if quota is None else at_quota(evaluation, quota))
 
 
-def in_sentences(differences: Differences, level: float) -> Iterator[str]:
+def in_sentences(evaluation: Results, differences: Differences) -> Iterator[str]:
     """Which models may be as good as the first, and which are not."""
     found = differences.found
     first, *others = found.names
-    rivals = rivals_of(found, first, level)
+    rivals = rivals_of(found, first, evaluation.level)
     if differences.too_few and rivals:
         yield say("tests.few_resamples")
         return
     if rivals:
         yield say("tests.alike", model=first, others=listed(rivals))
-    if behind := [x for x in others if x not in rivals]:
+    behind = [x for x in others if x not in rivals]
+    if behind and (rows := _few_earn_half(evaluation, differences, first)):
+        yield say("tests.few_earn_half", rows=rows, model=first, others=listed(behind))
+    elif behind:
         yield say("tests.better", model=first, others=listed(behind))
 
 

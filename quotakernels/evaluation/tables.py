@@ -237,7 +237,7 @@ def chosen_on(settings: Settings) -> str:
 def pair_tables(evaluation: Results) -> Iterator[Table]:
     """The tests of the first model against each of the others, and what they say in sentences."""
     for differences in evaluation.differences:
-        notes = (*in_sentences(differences, evaluation.level), *differences.notes)
+        notes = (*in_sentences(evaluation, differences), *differences.notes)
         both = ("p", "corrected") if len(evaluation.models) > 2 else ("p",)
         head = ("better", "than", "by", "interval", *both)
         caption = compared_by(evaluation, differences)

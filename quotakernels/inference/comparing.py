@@ -586,7 +586,8 @@ class Comparison(NamedTuple):
     groups : tuple of tuples of str
         The largest groups of models that cannot be told apart, in the order of the letters.
     test : str
-        Which test it was: "bootstrap", "permutation", "delong" or "score".
+        Which test it was: "bootstrap", "permutation", "delong" or "score"; in `evaluate` also
+        "student", Student's t of what models bring.
     expected : float
         The expected measure of the first model on other examples: its estimate minus what the
         choice of the best has added to it, but not worse than the mean of all models.  NaN if

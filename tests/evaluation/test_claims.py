@@ -16,16 +16,6 @@ RARE, UNLIKELY = 1e-3, 1e-2
 """Of so improbable a number of false claims it is not chance that made them: about one population,
 and about all together.
 """
-KNOWN: dict[str, dict[str, float]] = {
-    "brings.here_and_elsewhere": {"gains of noise, quota": 11.7, "lognormal gains": 13.3},
-    "many.expect": {"lognormal gains": 18.3, "pareto gains": 20.0},
-    "many.expect again": {"lognormal gains": 16.7},
-    "sure.ahead_surely": {"gains of noise, quota": 11.7},
-    "which.best_here_expect": {"gains of noise, quota": 11.7, "lognormal gains": 13.3},
-}
-"""Claims about heavy-tailed gains that are false more often: in how many of 100 data sets of a
-population, of which 60 were simulated.
-"""
 
 
 def is_chance(false: int, of: int, share: float, rare: float) -> bool:
@@ -49,11 +39,9 @@ def too_often(found: dict[str, Counts], replications: int) -> dict[tuple[str, st
         for name in (x for x, counts in found.items() if claim in counts):
             made, false = found[name][claim]
             of = made if is_interval else replications
-            known = KNOWN.get(claim, {}).get(name, 0.0) / 100
-            if not is_chance(false, of, known or share, RARE):
+            if not is_chance(false, of, share, RARE):
                 shares[name, claim] = f"{false} of {of}"
-            if not known:
-                all_false, all_of = all_false + false, all_of + of
+            all_false, all_of = all_false + false, all_of + of
         if not is_chance(all_false, all_of, share, UNLIKELY):
             shares["all", claim] = f"{all_false} of {all_of}"
     return shares
