@@ -212,7 +212,8 @@ def _good_labels(scores: NDArray, labels: NDArray) -> NDArray | None:
     All lists of a batch may share one list of labels.
     """
     kind, type_, shape = labels.dtype.kind, scores.dtype, scores.shape
-    if kind not in "iub" or type_.kind not in "fiub":
+    is_float = type_.kind == "f" or type_.name == "bfloat16"
+    if kind not in "iub" or not (is_float or type_.kind in "iub"):
         return None
     if scores.size == 0 or (shape != labels.shape and shape[-1:] != labels.shape):
         return None
@@ -220,9 +221,7 @@ def _good_labels(scores: NDArray, labels: NDArray) -> NDArray | None:
         return None
     if not (labels.dtype.isnative and type_.isnative):
         return None
-    if (
-        type_.kind == "f" and (best := np.maximum.reduce(scores, axis=None)) != best
-    ):  # NaN, if one is
+    if is_float and namespace(scores).has_nan(scores):
         return None
     if kind == "b":
         return labels
@@ -347,7 +346,8 @@ def bad_values(
     With `by_list` there is one flag for each list of scores: whether it has a bad one.
     """
     bad = {}
-    if xp.of_kind(scores.dtype, "real floating"):
+    is_read = isinstance(scores, np.ndarray) and scores.size
+    if xp.of_kind(scores.dtype, "real floating") and not (is_read and not xp.has_nan(scores)):
         invalid = xp.nans(scores) if by_list else xp.isnan(scores)
         bad[leader] = (invalid, "a number, or where=False for an example to leave out")
     return bad if weights is None else bad | bad_weights(xp, weights)

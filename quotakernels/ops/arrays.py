@@ -194,6 +194,10 @@ class Arrays:
         """Where floats are NaN, or of each list, shape (..., 1), whether one is."""
         return self.isnan(x)
 
+    def has_nan(self, x: Array) -> Array:
+        """Whether there is a NaN among floats."""
+        return self.any(self.isnan(x))
+
     def bincount(self, codes: Array, length: int) -> Array:
         """How often each number below `length` occurs in each list, where that itself may too."""
         place = self.arange(length, dtype=codes.dtype, device=device(codes))

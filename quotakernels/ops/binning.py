@@ -35,10 +35,9 @@ class Binning(Tables):
                 if counted is None
                 else self.where(counted, falling, self.zeros_like(falling))
             )
-        shift = self.key_bits(like.dtype) - bits
-        top = _highest_key(self, like.dtype) >> shift
-        number = top - self.arange(2**bits, dtype=self.int64, device=device(like))
-        lowest = number << shift
+        best = self.bin_keys(like, bits)[1]
+        number = best - self.arange(2**bits, dtype=self.int64, device=device(like))
+        lowest = number << (self.key_bits(like.dtype) - bits)
         if self.of_kind(like.dtype, "real floating"):
             ends = self.infinite_keys(like)
             lowest = self.maximum(ends[:1], self.minimum(ends[1:], lowest))
@@ -56,9 +55,14 @@ class Binning(Tables):
             falling = self.bin_thresholds(scores, bits)
             wanted = self.reshape(-scores, (-1,))
             return self.cast(self.reshape(self.bisect(-falling, wanted), scores.shape), self.int32)
-        shift = self.key_bits(scores.dtype) - bits
-        top = _highest_key(self, scores.dtype) >> shift
-        return top - self.cast(key >> shift if shift else key, self.int32)
+        key, best = self.bin_keys(scores, bits)
+        return best - self.cast(key, self.int32)
+
+    def bin_keys(self, scores: Array, bits: int) -> tuple[Array, int]:
+        """The bits of its order key by which the bin of each score is known, and the largest."""
+        key, dtype, shift = self.order_key(scores), scores.dtype, self.key_bits(scores.dtype) - bits
+        signed = self.of_kind(dtype, "real floating") or self.isdtype(dtype, "signed integer")
+        return (key >> shift if shift else key), 2 ** (bits - 1 if signed else bits) - 1
 
     def few_patterns(self, scores: Array) -> bool:
         """Whether scores on a device, or in a program, are more than there are floats of their
@@ -111,7 +115,7 @@ class Binning(Tables):
     def binned_if_good(
         self, counts: Array, scores: Array, labels: Any, bits: int
     ) -> tuple[Array, Array | None] | None:
-        """`binned` of a few floats that nothing stands beside, which are checked in the same pass.
+        """`binned` of floats that nothing stands beside, which are checked in the same pass.
 
         The second tells whether something was bad; None where it was read that nothing was. None of
         all else: it has to be checked by itself, or to be told what is wrong.
@@ -121,14 +125,6 @@ class Binning(Tables):
     def flat(self, counts: Array) -> Array:
         """The counts of both classes in one axis, since reductions of an axis of two are slow."""
         return self.reshape(counts, (*counts.shape[:-2], 2 * counts.shape[-2]))
-
-
-def _highest_key(xp: Namespace, dtype: Any) -> int:
-    """The largest order key of a type: those of floats and signed integers are signed."""
-    width = xp.key_bits(dtype)
-    signed = xp.of_kind(dtype, "real floating") or xp.isdtype(dtype, "signed integer")
-    highest: int = 2 ** (width - 1) - 1 if signed else 2**width - 1
-    return highest
 
 
 def _falling_floats(width: int, bits: int) -> np.ndarray[Any, Any]:

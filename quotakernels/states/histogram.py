@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Unpack
 
+import numpy as np
+
 from quotakernels import ops
-from quotakernels._array import Array, Namespace, device, is_array, readable
+from quotakernels._array import Array, Namespace, device, from_host_view, is_array, readable
 from quotakernels._bits import pickled
 from quotakernels._types import BatchData
 from quotakernels.inputs.columns import (
@@ -17,7 +19,7 @@ from quotakernels.inputs.columns import (
     short_repr,
     warn_of_other_order,
 )
-from quotakernels.inputs.examples import check_tie_policy, warn_of_bad
+from quotakernels.inputs.examples import check_tie_policy, good_lists, warn_of_bad
 from quotakernels.inputs.groups import size_of
 from quotakernels.inputs.keywords import check_flag, forwarding, public, silently
 from quotakernels.inputs.numbers import checked, numbers_like
@@ -209,8 +211,7 @@ class ScoreHistogram(NamedTuple):
         alone = {name for name, x in data.items() if x is not None} <= {"validate"}
         if alone and not self.columns and self.num_groups is None:
             check_fits(self.like, y_score)
-            found = xp.binned_if_good(self.counts, y_score, y_true, self.bits)
-            if found is not None:
+            if (found := _if_good(self, y_true, y_score)) is not None:
                 return self._replace(counts=found[0], bad=with_bad(xp, self.bad, found[1]))
         batch = checked_batch(self, y_true, y_score, data)
         with xp.computing():
@@ -361,6 +362,20 @@ def _as_counted(like: Array, y_score: Array) -> Array:
     with xp.computing():
         wide = xp.of_kind(y_score.dtype, "integral") and xp.key_bits(y_score.dtype) > 16
         return xp.cast(y_score, like.dtype) if wide else y_score
+
+
+def _if_good(state: ScoreHistogram, y_true: Any, y_score: Array) -> tuple[Array, Any] | None:
+    """The counts with those of scores that nothing stands beside, and what `with_bad` takes.
+
+    None of all else: it has to be checked by itself, or to be told what is wrong.
+    """
+    good = good_lists(y_true, y_score)
+    if good is None or y_score.ndim > 1 or y_score.dtype.itemsize == 1:
+        return namespace(state.like).binned_if_good(state.counts, y_score, y_true, state.bits)
+    labels, scores = good  # of which float32 has the bits of bfloat16 first
+    xp, counts = namespace(scores), np.asarray(state.counts)
+    raised, _, left = xp.binned(counts, (scores, labels, None, None, {}), state.bits)
+    return None if left else (from_host_view(raised, state.counts), None)
 
 
 def _with_batch(state: ScoreHistogram, batch: Batch) -> ScoreHistogram:

@@ -114,6 +114,15 @@ def test_lists_with_nan(library, batch):
         same(tuple(x.any(axis=-1) for x in both(library, "nans", floats)), (has_one, has_one))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "bfloat16"])
+def test_floats_with_nan(dtype):
+    known = pytest.importorskip("ml_dtypes") if dtype == "bfloat16" else np
+    floats = RNG.normal(size=(3, 50)).astype(getattr(known, dtype))
+    for number in (0, np.inf, -np.inf, np.nan, -np.nan):
+        floats[1, 7] = number
+        assert namespace(floats).has_nan(floats) == np.isnan(number)
+
+
 def test_total_stays_near_the_exact_sum(library):
     values = np.full(300_001, 0.1)
     exact = 300_001 * 0.1000000000000000055511151231257827
@@ -138,6 +147,31 @@ def test_tie_groups(library, kind, weighted, masked, batch):
     for given in (False, True):
         native, plain = both(library, of_ties, scores, labels, weights, valid, given=given)
         same(_filled_rows(native), _filled_rows(plain), rtol=1e-14)
+
+
+@of_fast_forms
+@pytest.mark.parametrize("sign", [-1, 0, 1])
+@pytest.mark.parametrize("kind", ["float16", "float32", "bfloat16", "bool", "uint64", "int16"])
+def test_near_keys_are_counted(monkeypatch, kind, sign):
+    """Of integers, and of half precision, whatever type holds it."""
+    for sorting in ("_packed_keys", "_words_around_zero"):
+        monkeypatch.delattr(_numpy_words, sorting)
+    scores = RNG.normal(size=70_000)
+    scores = scores if sign == 0 else sign * abs(scores)
+    scores[:4] = 0.0, -0.0, 1e-7 * sign, np.inf if sign >= 0 else -np.inf
+    if kind in ("uint64", "int16"):
+        ends, steps = np.iinfo(kind), np.minimum(99 * abs(scores), 400).astype(kind)
+        scores = ends.max - steps if sign < 0 else ends.min + steps
+    elif kind in ("float32", "bfloat16"):
+        scores = scores.astype(pytest.importorskip("ml_dtypes").bfloat16).astype(kind)
+    scores, labels = scores.astype(kind), RNG.random(scores.shape) < 0.3
+    ranking = qk.rank(labels, scores)
+    exact = scores.astype(np.float64) if kind == "bfloat16" else scores
+    levels, row, counts = np.unique(exact, return_inverse=True, return_counts=True)
+    same(ranking.thresholds.astype(exact.dtype), levels[::-1])
+    same(ranking.counts, counts[::-1])
+    same(ranking.positives, np.bincount(row, labels)[::-1])
+    same(qk.roc_auc(labels, scores), qk.roc_auc(ranking))
 
 
 @pytest.mark.parametrize("kind", ["bool", "uint8", "int64"])

@@ -74,18 +74,79 @@ def bits_of_key(key: NDArray, over: bool = False) -> NDArray:
 # words of keys and labels
 
 
-def compact_groups(key: NDArray, labels: NDArray) -> TieTable:
-    """The table of one non-empty list of keys, without empty rows; thresholds are keys."""
-    low, high = extent(key)
-    parts = _packed_keys(key, labels, low, high)
-    return _rows_of_words(parts, key.dtype, min(key.shape[0], high - low + 1))
+def compact_groups(scores: NDArray, labels: NDArray) -> TieTable | None:
+    """The table of one non-empty list, without empty rows; None of types without an integer key."""
+    if (counted := counted_groups(scores, labels)) is not None:
+        return counted
+    if (parts := packed_words(scores, labels)) is None:
+        return None
+    table = _rows_of_words(parts, order_key(scores[:1]).dtype)
+    if (gap := parts[0].gap) is None:
+        thresholds = from_order_key(table.thresholds, scores.dtype, over=True)
+    else:
+        thresholds = _floats_around_zero(table.thresholds, gap).view(scores.dtype)
+    return table._replace(thresholds=thresholds)
+
+
+MOST_COUNTED = 2**17
+"""Up to so many keys are counted instead of sorted, if there are as many examples."""
+
+
+def counted_groups(scores: NDArray, labels: NDArray) -> TieTable | None:
+    """The table of one non-empty list, if its keys are no farther apart than it is long.
+
+    They are told apart without bits that no score has, as those of half precision in wider floats.
+    """
+    if (shift := _spare_bits(scores)) is None:
+        return None
+    key = order_key(scores)
+    low, high = (x >> shift for x in extent(key))
+    if high - low >= min(key.shape[0], MOST_COUNTED):
+        return None
+    by_class = np.zeros(2 * (high - low + 1), dtype=count_type(key.shape[0]))
+    for block in blocks(key.shape[0]):
+        count_keys(key[block] >> shift, labels[block], high, by_class)
+    counts, positives = by_class[::2] + by_class[1::2], by_class[1::2]
+    rows = counts.nonzero()[0]
+    key = _wrapped(high, key.dtype) - rows.astype(key.dtype)
+    below = key < 0  # keys of negative floats end in ones
+    key = ((key + below) << shift) - below
+    thresholds = from_order_key(key, scores.dtype, over=True)
+    return TieTable(thresholds, counts.take(rows), positives.take(rows), None, None)
+
+
+def _spare_bits(scores: NDArray) -> int | None:
+    """How many of the last bits are 0 in all scores; None where it is not looked for."""
+    if scores.dtype.kind != "f" or scores.dtype.itemsize == 2:
+        return 0
+    if scores.dtype.itemsize > 8 or scores.shape[0] <= BLOCK:
+        return None
+    used = int(np.bitwise_or.reduce(scores.view(f"i{scores.dtype.itemsize}")))
+    return (used & -used).bit_length() - 1 if used else 0
+
+
+def count_keys(key: NDArray, labels: NDArray, best: int, counts: NDArray) -> NDArray:
+    """Count negatives in the place 2d, and positives in 2d + 1, whose key is d below the best.
+
+    The places of these examples are returned.
+    """
+    words = np.empty(key.shape, dtype=np.int32)
+    pack(key, labels, best, words)
+    places = words.astype(np.intp)
+    np.add.at(counts, places, counts.dtype.type(1))
+    return places
 
 
 class Part(NamedTuple):
-    """Signed words of how far a key is below the middle and, in the lowest bit, of the label."""
+    """Signed words of how far a key is below the middle and, in the lowest bit, of the label.
+
+    Of floats around 0 the key is the distance from it, which but for 0 is less than the bits by a
+    `gap`.
+    """
 
     words: NDArray
     middle: int
+    gap: int | None = None
 
 
 def extent(key: NDArray) -> tuple[int, int]:
@@ -103,7 +164,7 @@ def packed_words(scores: NDArray, labels: NDArray) -> list[Part] | None:
         if np.minimum.reduce(bits) >= 0:
             return _packed_keys(bits, labels, 0, 2 ** (8 * bits.itemsize - 1) - 1)
         if (found := _words_around_zero(bits, labels)) is not None:
-            return [found.part]
+            return [found]
     key = order_key(scores)
     return None if key.dtype.kind == "f" else _packed_keys(key, labels, *extent(key))
 
@@ -117,14 +178,7 @@ def _packed_keys(key: NDArray, labels: NDArray, low: int, high: int) -> list[Par
     return _packed_halves(key, labels, high, bits)
 
 
-class AroundZero(NamedTuple):
-    """Words of floats of both signs, and by how much less than its bits each but 0 is from 0."""
-
-    part: Part
-    gap: int
-
-
-def _words_around_zero(bits: NDArray, labels: NDArray) -> AroundZero | None:
+def _words_around_zero(bits: NDArray, labels: NDArray) -> Part | None:
     """Words of floats of both signs, of which these are the bits as signed integers.
 
     No float lies between 0 and the smallest magnitude.  Where that gap is closed, most scores such
@@ -151,27 +205,19 @@ def _words_around_zero(bits: NDArray, labels: NDArray) -> AroundZero | None:
         np.subtract(sign, distance, out=packed)
         packed += packed
         packed |= labels[block]
-    return AroundZero(Part(words, 0), gap)
+    return Part(words, 0, gap)
 
 
-def groups_around_zero(scores: NDArray, labels: NDArray) -> TieTable | None:
-    """The table of one non-empty list of floats of both signs, None where one kind of word does not
-    hold them.
-    """
-    if scores.dtype.kind != "f" or scores.dtype.itemsize not in (4, 8):
-        return None
-    bits = scores.view(f"i{scores.dtype.itemsize}")
-    if np.minimum.reduce(bits) >= 0 or (found := _words_around_zero(bits, labels)) is None:
-        return None
-    table = _rows_of_words([found.part], bits.dtype, bits.shape[0])
-    for block in blocks(table.thresholds.shape[0]):
-        distance = table.thresholds[block]
-        sign = distance >> (8 * bits.dtype.itemsize - 1)
-        size = (distance ^ sign) - sign
-        size += (size > 0) * bits.dtype.type(found.gap)
-        sign &= np.iinfo(bits.dtype).min
-        np.bitwise_or(size, sign, out=distance)
-    return table._replace(thresholds=table.thresholds.view(scores.dtype))
+def _floats_around_zero(distance: NDArray, gap: int) -> NDArray:
+    """The bits of floats by their distance from 0, which are written over it."""
+    for block in blocks(distance.shape[0]):
+        own = distance[block]
+        sign = own >> (8 * own.dtype.itemsize - 1)
+        size = (own ^ sign) - sign
+        size += (size > 0) * own.dtype.type(gap)
+        sign &= np.iinfo(own.dtype).min
+        np.bitwise_or(size, sign, out=own)
+    return distance
 
 
 def count_type(length: int) -> Any:
@@ -235,10 +281,11 @@ def whole_groups(words: NDArray, lower: int = 1) -> Iterator[NDArray]:
         start = stop
 
 
-def _rows_of_words(parts: list[Part], key_type: Any, most: int) -> TieTable:
-    """The table, of at most so many rows; the words are sorted."""
-    integer = count_type(sum(part.words.shape[0] for part in parts))
-    keys, counts, positives = columns(most, key_type, integer, integer)
+def _rows_of_words(parts: list[Part], key_type: Any) -> TieTable:
+    """The table; the words are sorted."""
+    size = sum(part.words.shape[0] for part in parts)
+    integer = count_type(size)
+    keys, counts, positives = columns(size, key_type, integer, integer)
     rows = 0
     for part in parts:
         middle = _wrapped(part.middle, key_type)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,10 +49,10 @@ from quotakernels.ops.native._numpy_rows import (
 from quotakernels.ops.native._numpy_words import (
     by_argsort,
     compact_groups,
+    count_keys,
+    counted_groups,
     each_by_itself,
     from_order_key,
-    groups_around_zero,
-    key_of_bits,
     order_key,
     packed_words,
     rising_order,
@@ -81,6 +80,8 @@ def _counts_beside(key: NDArray, labels: NDArray, bounds: NDArray) -> NDArray:
 
 
 def _merged_list(scores: NDArray, labels: NDArray) -> TieTable | None:
+    if (counted := counted_groups(scores, labels)) is not None:
+        return merged_groups(counted)
     if (parts := packed_words(scores, labels)) is None:
         return None
     for part in parts:
@@ -124,43 +125,6 @@ def _filled_rows(table: TieTable) -> TieTable:
     kept = table.counts > 0
     kept[0] |= not kept.any()
     return table.map(lambda x: x[kept])
-
-
-_INFINITIES = {16: 0x7C00, 32: 0x7F80_0000, 64: 0x7FF0_0000_0000_0000}
-"""The bits of infinite floats, by how many there are."""
-
-
-def _added_if_good(counts: NDArray, scores: NDArray, labels: NDArray, bits: int) -> NDArray | None:
-    """The counts with those of one list, None unless all is good."""
-    width = 8 * scores.itemsize
-    if scores.ndim != 1 or 4 * scores.size > counts.size or width > 64:
-        return None
-    if scores.dtype.kind != "f" or labels.dtype.kind not in "biu":
-        return None
-    key = key_of_bits(scores.view(f"i{scores.itemsize}"))
-    infinity = _INFINITIES[width]
-    if np.maximum.reduce(key) > infinity or np.minimum.reduce(key) < ~infinity:  # NaN
-        return None
-    if np.bitwise_or.reduce(labels) >> 1:
-        return None
-    raised = counts.reshape(-1).copy()
-    rows = (key >> (width - bits)).astype(np.intp)
-    codes = (2**bits - 2) - 2 * rows + labels.astype(np.bool)
-    np.add.at(raised, codes, 1)
-    return None if np.minimum.reduce(raised[codes]) < 0 else raised.reshape(counts.shape)
-
-
-def _binned(
-    scores: NDArray, labels: NDArray, bits: int, rows_of: Callable[[NDArray], NDArray]
-) -> NDArray:
-    """The counts of one list of many scores."""
-    counts = np.zeros(2 << bits, dtype=np.int64)
-    for block in blocks(labels.shape[0], max(BLOCK, 2 << bits)):
-        codes = rows_of(scores[block])
-        codes <<= 1
-        codes |= labels[block]
-        counts += np.bincount(codes, minlength=2 << bits)
-    return counts.reshape(-1, 2)
 
 
 def _drawn(source: Any, number: int, sizes: tuple[int, ...], length: int, poisson: bool) -> NDArray:
@@ -222,6 +186,15 @@ class NumPyTypes(Standard):
         """Without the checks of the standard's function, which take longer."""
         x = x if min is None else np.maximum(x, min)
         return x if max is None else np.minimum(x, max)
+
+    def has_nan(self, x: NDArray) -> Array:
+        """It is the largest number, and of short ones, which compare slowly, the largest bits."""
+        if x.dtype.itemsize != 2:
+            best = np.maximum.reduce(x, axis=None)
+            return best != best
+        infinity = int(np.asarray(np.inf, dtype=x.dtype).view(np.int16))
+        ends = (np.int16, infinity), (np.uint16, infinity + 2**15)
+        return any(np.maximum.reduce(x.view(bits), axis=None) > end for bits, end in ends)
 
     def order_key(self, scores: NDArray) -> Array:
         """The bits are a view."""
@@ -304,15 +277,10 @@ class NumPy(NumPyTypes):
         if scores.shape[0] == 0:
             return _empty_row(scores, weights, columns)
         plain = not given and weights is None and not columns
-        if plain and (groups := groups_around_zero(scores, labels)) is not None:
+        if plain and (groups := compact_groups(scores, labels)) is not None:
             return groups._replace(layout=_layout(groups))
-        key = order_key(scores)
-        if given:
-            groups = each_by_itself(key, labels, weights, columns)
-        elif not plain or key.dtype.kind == "f":
-            groups = by_argsort(key, labels, weights, columns)
-        else:
-            groups = compact_groups(key, labels)
+        ordered = each_by_itself if given else by_argsort
+        groups = ordered(order_key(scores), labels, weights, columns)
         thresholds = from_order_key(groups.thresholds, scores.dtype, over=True)
         return groups._replace(thresholds=thresholds, layout=_layout(groups))
 
@@ -459,29 +427,20 @@ class NumPy(NumPyTypes):
     def binned(
         self, counts: NDArray, examples: ExampleColumns, bits: int, groups: NDArray | None = None
     ) -> tuple[Array, dict[str, Array], Array]:
-        """Many scores of one list are counted in blocks, and few where they belong."""
+        """Those of one list are counted where they belong, in blocks."""
         scores, labels, weights, valid, columns = examples
-        if scores.ndim != 1 or weights is not None or columns or groups is not None:
+        plain = weights is None and not columns and groups is None
+        if scores.ndim != 1 or not plain or self.key_bits(scores.dtype) > 64:
             return super().binned(counts, examples, bits, groups)
         if valid is not None and not valid.all():
             scores, labels = scores[valid], labels[valid]
-        rows_of = partial(self.bin_rows, bits=bits)
-        if 4 * scores.shape[0] > counts.size:
-            counts = counts + _binned(scores, labels, bits, rows_of)
-            return counts, {}, counts.min() < 0
         raised = counts.reshape(-1).copy()
-        codes = 2 * rows_of(scores).astype(np.intp) + labels
-        np.add.at(raised, codes, 1)
-        return raised.reshape(counts.shape), {}, (raised[codes] < 0).any()
-
-    def binned_if_good(
-        self, counts: NDArray, scores: NDArray, labels: Any, bits: int
-    ) -> tuple[Array, Array | None] | None:
-        """One list of floats, if it is short beside the counts."""
-        if not isinstance(labels, np.ndarray) or labels.shape != scores.shape or not scores.size:
-            return None
-        raised = _added_if_good(counts, scores, labels, bits)
-        return None if raised is None else (raised, None)
+        seen = raised[:0]
+        for block in blocks(scores.shape[0]):
+            key, best = self.bin_keys(scores[block], bits)
+            places = count_keys(key, labels[block], best, raised)
+            seen = raised if scores.shape[0] > BLOCK else raised.take(places)
+        return raised.reshape(counts.shape), {}, np.minimum.reduce(seen, initial=0) < 0
 
     # plain arrays
 

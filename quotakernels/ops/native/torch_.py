@@ -510,10 +510,8 @@ class Torch(TorchTypes):
         self, scores: Array, labels: Array, valid: Array | None, by_positives: bool = False
     ) -> TieTable | None:
         """NumPy finds them in readable memory; elsewhere they are the counts of a sort."""
-        if by_positives and valid is None and all_readable(scores, labels):
-            is_wide = scores.dtype in (torch.float32, torch.float64)
-            key = scores if is_wide else self.order_key(scores)
-            found = HOST.running_counts(to_numpy(key), to_numpy(labels), None, True)
+        if by_positives and valid is None and (host := host_view((scores.detach(), labels))):
+            found = HOST.running_counts(host[0], host[1], None, True)
             return found and tree_map(torch.from_numpy, found)
         arrays = (scores, labels, valid)
         if scores.ndim != 1 or all_readable(*arrays) or are_mapped(*arrays):
@@ -652,18 +650,14 @@ class Torch(TorchTypes):
     def binned_if_good(
         self, counts: Array, scores: Array, labels: Any, bits: int
     ) -> tuple[Array, Array | None] | None:
-        """By NumPy in readable memory, and elsewhere of floats of two bytes."""
+        """Of floats of two bytes."""
         if not isinstance(labels, torch.Tensor) or labels.shape != scores.shape:
             return None
         if 0 in (scores.ndim, *scores.shape):
             return None
-        size = scores.dtype.itemsize  # bfloat16 shares its first bits with float32
-        if size > 1 and (host := host_view((counts, scores.detach(), labels))):
-            found = HOST.binned_if_good(host[0], host[1], host[2], bits)
-            return found and (from_host_view(found[0], counts), None)
         if labels.dtype.is_floating_point or labels.device != scores.device:
             return None
-        halves = scores.dtype.is_floating_point and size == 2 and bits == 16
+        halves = scores.dtype.is_floating_point and scores.dtype.itemsize == 2 and bits == 16
         return _counted_patterns(counts, scores, labels) if halves else None
 
     # plain arrays
