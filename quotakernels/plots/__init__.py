@@ -17,6 +17,7 @@ from quotakernels.plots.displays import (
     PrecisionRecallDisplay,
     QrecallDisplay,
     RocDisplay,
+    ScoreDistributionDisplay,
     UpliftDisplay,
 )
 
@@ -31,5 +32,6 @@ __all__ = [
     "PrecisionRecallDisplay",
     "QrecallDisplay",
     "RocDisplay",
+    "ScoreDistributionDisplay",
     "UpliftDisplay",
 ]

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.cbook import normalize_kwargs
 from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Rectangle, StepPatch
 
 import quotakernels as qk
 from quotakernels import Ranking
@@ -599,6 +599,106 @@ class LiftTableDisplay(Display):
         widths = table.stop - table.start
         bars = self.ax_.bar(table.start, height, widths, align="edge", **look)
         self.bars_.append(marks(bars, "bars", model, (table.start, widths)))
+
+
+class ScoreDistributionDisplay(Display):
+    """How the scores of the positives and of the negatives are distributed, and where a cut is.
+
+    `from_predictions` and `from_ranking` make it and draw it.  Positives below the cut are missed,
+    negatives above it are false alarms.
+
+    Parameters
+    ----------
+    rankings : Ranking, or mapping from names to Rankings
+        What to draw.
+
+    Attributes
+    ----------
+    rankings : dict from str to Ranking
+        What is drawn, in NumPy.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn last.
+    steps_ : list of StepPatch
+        The histograms of the positives and of the negatives of each model.
+
+    See Also
+    --------
+    quotakernels.quota_threshold : the score at which a quota ends.
+
+    References
+    ----------
+    [AR] section 2.3.5, Figure 9.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from quotakernels.plots import ScoreDistributionDisplay
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> display = ScoreDistributionDisplay.from_predictions(
+    ...     y_true, y_score, bins=2, quota=3, ax=Figure().subplots()
+    ... )
+    >>> print(display.steps_[0].get_data().values, display.steps_[1].get_data().values)
+    [0. 1.] [0.5 0.5]
+    """
+
+    steps_: list[StepPatch]
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        bins: Any = 30,
+        quota: float | None = None,
+        threshold: float | None = None,
+        legend: bool = True,
+        **patch_options: Any,
+    ) -> Self:
+        """Draw the histograms.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default on a new figure.
+        bins : int, sequence of numbers or str
+            What NumPy's `histogram_bin_edges` takes.
+        quota, threshold : number, optional
+            Mark the score at which the best so many of each model end; or this score.
+        legend : bool
+            Whether to draw a legend.
+        **patch_options : optional
+            What Matplotlib's `stairs` takes.
+
+        Returns
+        -------
+        ScoreDistributionDisplay
+        """
+        if quota is not None and threshold is not None:
+            raise TypeError("quota and threshold are two ways to say where the cut is; give one")
+        ax = self._begin(ax)
+        self.steps_, cut = [], [] if threshold is None else [threshold]
+        for model, (name, ranking) in enumerate(self.rankings.items(), self._before):
+            self._steps(model, name, ranking, bins, patch_options)
+            if quota is not None:
+                row = np.searchsorted(cuts(ranking).sum(axis=0)[1:-1], quota)
+                cut.append(ranking.thresholds[row])
+        top = ax.get_ylim()[1]
+        self._references([([x, x], [0, top]) for x in cut], "cut", BREAK_EVEN, limiting=False)
+        ax.set_xlabel("Score")
+        self._named("Scores of both classes", "Share of the class", legend)
+        return self
+
+    def _steps(
+        self, model: int, name: str, ranking: Ranking, bins: Any, options: dict[str, Any]
+    ) -> None:
+        """Both histograms of a model: a filled one of the positives, a line for the negatives."""
+        edges = np.histogram_bin_edges(ranking.thresholds, bins)
+        looks: dict[str, dict[str, Any]]
+        looks = {"positives": {"fill": True, "alpha": 0.35}, "negatives": {"linewidth": 1.6}}
+        masses = (ranking.positive_weights, ranking.negative_weights)
+        for (part, look), mass in zip(looks.items(), masses, strict=True):
+            heights = np.histogram(ranking.thresholds, edges, weights=mass)[0] / (mass.sum() or 1)
+            look |= {"color": colour_of(model), "label": written(label_of(name, part)), **options}
+            self.steps_.append(marks(self.ax_.stairs(heights, edges, **look), "model", model))
 
 
 def _side_by_side(ax: Axes) -> None:

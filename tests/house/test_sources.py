@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from public_names import PUBLIC
 
+import quotakernels as qk
 from house.test_docs import DOCUMENTS, ROOT, place
 
 PAGE = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
@@ -48,6 +49,25 @@ def test_values_are_as_printed_or_marked(row: list[str], names: dict[str, Any]):
     assert agree != computed.startswith("**")
     if computed != "the same":
         assert computed.strip("*") == " ".join(f"{value:.4f}" for value in values)
+
+
+def test_characteristics_of_ar_table_4():
+    rng = np.random.default_rng(0)
+    for labels in rng.integers(0, 2, (20, 12)):
+        rates, recalls = (
+            curve(labels, np.arange(12, 0, -1)).value[1:]
+            for curve in (qk.hit_rate_curve, qk.qrecall_curve)
+        )
+        steps = np.diff(recalls, prepend=0)
+        assert (steps >= 0).all()
+        assert (rates[-1], recalls[-1]) == (labels.mean(), 1)
+        assert rates.min() >= 0
+        assert max(rates.max(), recalls.max()) <= 1
+        np.testing.assert_allclose(steps[labels == 1], 1 / labels.sum())  # the same at all places
+        assert (steps[labels == 0] == 0).all()
+        assert (np.diff(rates)[(labels[1:] == 0) & (rates[:-1] > 0)] < 0).all()
+        gains = np.diff(rates)[labels[1:] == 1]
+        assert (gains >= 0).all()
 
 
 def test_names_of_places_are_public():

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from expected import compact
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 import quotakernels as qk
 from plots.conftest import LABELS, SCORES, TIED, scored
@@ -208,6 +209,23 @@ def test_bins_are_those_of_the_lift_table(ax: Any):
         assert [bar.get_height() for bar in bars] == table.lift.tolist()
         assert (vertices(line)[0] == 100 * table.stop / N).all()
         assert (vertices(line)[1] == table.cumulative_lift).all()
+
+
+def test_histograms_are_shares_of_the_classes(ax: Any):
+    display = plots.ScoreDistributionDisplay.from_predictions(
+        LABELS, SCORES, bins=7, quota=9, ax=ax
+    )
+    for k, scores in enumerate(SCORES.values()):
+        edges = np.histogram_bin_edges(scores, 7)
+        for label, steps in zip((1, 0), display.steps_[2 * k :], strict=False):
+            mine = np.histogram(np.asarray(scores)[label == LABELS], edges)[0]
+            found = steps.get_data()
+            np.testing.assert_allclose(found.values, mine / (label == LABELS).sum())
+            assert (found.edges == edges).all()
+    cuts = {line.get_xdata()[0] for line in ax.get_children() if isinstance(line, Line2D)}
+    assert cuts == {qk.quota_threshold(x, quota=9).threshold for x in SCORES.values()}
+    with pytest.raises(TypeError, match="give one"):
+        display.plot(quota=3, threshold=0.5)
 
 
 @pytest.mark.full
