@@ -32,6 +32,7 @@ from quotakernels.measures.hull import Mixture as Mixture, OperatingPoint as Ope
 from quotakernels.measures.hull import RocHull as RocHull
 from quotakernels.measures.multiclass import OneVsRest as OneVsRest
 from quotakernels.measures.operating import CurvePoint as CurvePoint, DetCurve as DetCurve
+from quotakernels.measures.operating import KolmogorovSmirnov as KolmogorovSmirnov
 from quotakernels.measures.over_quotas import Marks as Marks, PemAreas as PemAreas
 from quotakernels.measures.over_quotas import Summary as Summary
 from quotakernels.measures.roc_pr import PrCurve as PrCurve, PrGainCurve as PrGainCurve

@@ -37,6 +37,12 @@ class LiftTable(NamedTuple, Generic[T]):
         That share over the prevalence; the mean over the bins is 1.
     cumulative_hit_rate, cumulative_lift, qrecall : array
         Hit rate, lift and Qrecall of all bins down to this one.
+    capture : array
+        Share of all positives that are in the bin.
+    fpr : array
+        False positive rate of all bins down to this one: the share of all negatives in them.
+    ks : array
+        Qrecall less this rate; the largest of them is the KS of a table of deciles.
     """
 
     start: T
@@ -47,6 +53,9 @@ class LiftTable(NamedTuple, Generic[T]):
     cumulative_hit_rate: T
     cumulative_lift: T
     qrecall: T
+    capture: T
+    fpr: T
+    ks: T
 
 
 _Table: TypeAlias = Any
@@ -342,7 +351,7 @@ def normalized_enrichment_factor(table: ops.TieTable | ops.QuotaCut, wanted: Arr
 
 @measure(Measure, greater_is_better=None, by_group=True, by_sums=True, by_counts=True)
 def lift_table(table: ops.TieTable, *, bins: int = 10) -> LiftTable:
-    """Lift of each of `bins` parts of equal size, best examples first.
+    """Lift and KS of each of `bins` parts of equal size, such as deciles, best examples first.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
@@ -354,14 +363,19 @@ def lift_table(table: ops.TieTable, *, bins: int = 10) -> LiftTable:
     Returns
     -------
     LiftTable
-        Lifts and ``qrecall`` are NaN where there are no positives.  Without examples everything is
-        NaN.
+        Lifts, ``qrecall`` and ``capture`` are NaN where there are no positives, ``fpr`` where there
+        are no negatives, and ``ks`` in both cases.  Without examples everything is NaN.
+
+    See Also
+    --------
+    quotakernels.points.kolmogorov_smirnov : the largest of all cuts, which no table exceeds.
 
     Notes
     -----
     The edges i·n/bins may be fractional.  A bin then takes a part of an example, just as a quota
     does, so no bin is empty, all are of one size, and the lifts have the mean 1.  The tie
-    policies bound the cumulative columns and ``qrecall``, not the columns of a single bin.
+    policies bound the cumulative columns, not the columns of a single bin.  Programs that make
+    bins of whole examples, or of whole tie groups, have tables that are a little different.
 
     References
     ----------
@@ -375,6 +389,8 @@ def lift_table(table: ops.TieTable, *, bins: int = 10) -> LiftTable:
     [0.  2.5] [2.5 5. ] [1.75 1.25]
     >>> print(table.lift.round(3), table.qrecall.round(3))
     [1.167 0.833] [0.583 1.   ]
+    >>> print(table.capture.round(3), table.fpr.round(3), table.ks.round(3))
+    [0.583 0.417] [0.375 1.   ] [0.208 0.   ]
     """
     bins = size_of("bins", bins, most=MOST_POINTS)
     xp = namespace(table[0])
@@ -393,7 +409,17 @@ def lift_table(table: ops.TieTable, *, bins: int = 10) -> LiftTable:
         cumulative, recall = (f(xp, table, edges, ends)[..., 1:] for f in (_hit_rate, _qrecall))
     share, prevalence = inside / size, positives / whole
     lifts = share / prevalence, cumulative / prevalence
-    return LiftTable(start, stop, inside, share, lifts[0], cumulative, lifts[1], recall)
+    fpr = _negatives_found(xp, total, stop, found[..., 1:])
+    captured = inside / positives, fpr, recall - fpr
+    return LiftTable(start, stop, inside, share, lifts[0], cumulative, lifts[1], recall, *captured)
+
+
+def _negatives_found(xp: Namespace, total: Totals, quota: Array, found: Array) -> Array:
+    """The share of the negatives within quotas of which the positives are known; all at the end."""
+    whole, positive, negative = (xp.expand_dims(x, axis=-1) for x in total)
+    wrong = xp.clip(quota - found, 0.0)
+    left = xp.clip((whole - quota) - (positive - found), 0.0)
+    return xp.nan_unless(negative > 0, wrong / (wrong + left))
 
 
 # curves: the values at every cut

@@ -14,7 +14,7 @@ from quotakernels.inputs.columns import MASS_ROUNDING
 from quotakernels.inputs.numbers import RATE, checked, numbers_like
 from quotakernels.measures._measure import Measure, Validator, measure, one_value
 from quotakernels.measures.at_quota import Curve, cut_masses, cut_thresholds
-from quotakernels.measures.tables.best_cut import best_of_these
+from quotakernels.measures.tables.best_cut import SAME_VALUE, best_of_these
 from quotakernels.measures.tables.confusion import cells_as_floats, cut_cells
 from quotakernels.ops import namespace
 
@@ -438,17 +438,45 @@ def break_even_point(table: ops.TieTable) -> CurvePoint:
     return _extreme(found, namespace(found.tp).rate(found.tp, line.positive))
 
 
+@plainly
+class KolmogorovSmirnov(NamedTuple, Generic[T]):
+    """Where the classes are farthest apart.
+
+    Attributes
+    ----------
+    value : array, shape (...)
+        The difference of the rates there; NaN where one class is absent.
+    threshold : array, shape (...)
+        Score of the last selected example; NaN for the empty cut.
+    quota : array, shape (...)
+        The number of the selected, with weights their mass.
+    sign : array, shape (...)
+        1 where the positives have the higher scores, TPR > FPR, and -1 where the negatives have.
+    """
+
+    value: T
+    threshold: T | Any
+    quota: Any
+    sign: T
+
+
 @measure(Measure, numbers=one_value, greater_is_better=True, headline="value", by_group=True)
-def kolmogorov_smirnov(table: ops.TieTable) -> CurvePoint:
+def kolmogorov_smirnov(table: ops.TieTable, *, two_sided: bool = False) -> KolmogorovSmirnov:
     """Kolmogorov-Smirnov statistic: the largest TPR - FPR of all cuts, also the empty one.
 
     Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
 
+    Parameters
+    ----------
+    two_sided : bool
+        Whether FPR - TPR counts too, where it is larger: the largest distance of the distributions
+        of both classes, as scorecards report it, whichever class has the higher scores.
+
     Returns
     -------
-    CurvePoint
-        From 0 to 1; among cuts with this value the result is the one that selects least.  NaN where
-        one class is absent.
+    KolmogorovSmirnov
+        From 0 to 1; among cuts with this value the result is the one that selects least, of both
+        sides that with TPR > FPR.  NaN where one class is absent.
 
     See Also
     --------
@@ -456,8 +484,8 @@ def kolmogorov_smirnov(table: ops.TieTable) -> CurvePoint:
 
     Notes
     -----
-    It is one-sided: for a reversed ranking it is 0, but the two-sided statistic of SciPy's
-    ``ks_2samp`` is positive.
+    By default a reversed ranking has 0, as no cut of it is of use.  SciPy's ``ks_2samp`` is
+    two-sided.
 
     References
     ----------
@@ -468,13 +496,22 @@ def kolmogorov_smirnov(table: ops.TieTable) -> CurvePoint:
     >>> from quotakernels.points import kolmogorov_smirnov
     >>> y_true, y_score = [1, 1, 1, 0, 0, 0], [0.9, 0.9, 0.8, 0.8, 0.8, 0.1]
     >>> print(*kolmogorov_smirnov(y_true, y_score))
-    0.6666666666666666 0.9 2.0
+    0.6666666666666666 0.9 2.0 1.0
+    >>> print(*kolmogorov_smirnov([0, 0, 0, 1, 1, 1], y_score, two_sided=True))
+    0.6666666666666666 0.9 2.0 -1.0
     """
     xp = namespace(table.counts)
     tp, fp, fn, tn = cells_as_floats(xp, cut_cells(xp, table))
     value = (tp * tn - fp * fn) / ((tp + fn) * (fp + tn))
     cuts = Curve(fp + tp, value, cut_thresholds(xp, table))
-    return CurvePoint(*(xp.expand_dims(x, axis=-1) for x in best_of_these(table, cuts)[:3]))
+    found = best_of_these(table, cuts)[:3]
+    sign = xp.nan_unless(found[0] == found[0], xp.ones_like(found[0]))
+    if two_sided:
+        other = best_of_these(table, cuts._replace(value=-value))[:3]
+        below = other[0] - found[0] > tolerance(value, SAME_VALUE)
+        found = tuple(xp.where(below, x, y) for x, y in zip(other, found, strict=True))
+        sign = xp.where(below, -sign, sign)
+    return KolmogorovSmirnov(*(xp.expand_dims(x, axis=-1) for x in (*found, sign)))
 
 
 @measure(Measure, greater_is_better=None)

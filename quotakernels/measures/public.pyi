@@ -31,6 +31,7 @@ from quotakernels.measures.operating import DetCurve
 from quotakernels.measures.by_group import Entities
 from quotakernels.measures.by_group import GroupMean
 from quotakernels.measures.tables.rates import Impact
+from quotakernels.measures.operating import KolmogorovSmirnov
 from quotakernels.measures.at_quota import LiftTable
 from quotakernels.measures.over_quotas import Marks
 from quotakernels.measures.decisions import MaximumProfit
@@ -99,6 +100,7 @@ class MeasureOptions(TableOptions, total=False):
     start: str
     threshold: Number
     tpr: Number
+    two_sided: bool
     when_short: WhenShort | None
 class MeanOfGroups(MeanOverGroups):
     @overload  # type: ignore[override]
@@ -400,9 +402,9 @@ class FprAtMeasure(Measure):
 fpr_at: FprAtMeasure
 class KolmogorovSmirnovMeasure(Measure):
     @overload
-    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> CurvePoint[A]: ...
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, two_sided: bool = False, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> KolmogorovSmirnov[A]: ...
     @overload
-    def __call__(self, ranking: Ranking[T]) -> CurvePoint[T]: ...
+    def __call__(self, ranking: Ranking[T], *, two_sided: bool = False) -> KolmogorovSmirnov[T]: ...
 kolmogorov_smirnov: KolmogorovSmirnovMeasure
 class PrecisionAtMeasure(Measure):
     @overload

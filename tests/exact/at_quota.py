@@ -30,6 +30,9 @@ class LiftBin(NamedTuple):
     cumulative_hit_rate: Fraction | None
     cumulative_lift: Fraction | None
     qrecall: Fraction | None
+    capture: Fraction | None
+    fpr: Fraction | None
+    ks: Fraction | None
 
 
 class QuotaThreshold(NamedTuple):
@@ -113,6 +116,7 @@ def _lift_bin(ranking: Sequence[Group], start: Fraction, stop: Fraction) -> Lift
     """The mean t between two edges, and the cumulative measures at the second."""
     positives = T(ranking, stop) - T(ranking, start)
     rate = ratio(positives, stop - start)
+    found, wrong = qrecall(ranking, stop), _fpr(ranking, stop)
     return LiftBin(
         start=start,
         stop=stop,
@@ -121,8 +125,17 @@ def _lift_bin(ranking: Sequence[Group], start: Fraction, stop: Fraction) -> Lift
         lift=None if rate is None else over_prevalence(ranking, rate),
         cumulative_hit_rate=hit_rate(ranking, stop),
         cumulative_lift=lift(ranking, stop),
-        qrecall=qrecall(ranking, stop),
+        qrecall=found,
+        capture=ratio(positives, total_positive_weight(ranking)),
+        fpr=wrong,
+        ks=None if found is None or wrong is None else found - wrong,
     )
+
+
+def _fpr(ranking: Sequence[Group], quota: Fraction) -> Fraction | None:
+    """The share of the negatives within a quota."""
+    negatives = total_weight(ranking) - total_positive_weight(ranking)
+    return ratio(quota - T(ranking, quota), negatives)
 
 
 def pearson(ranking: Sequence[Group], quota: Number, labels: str = "expected") -> float | None:

@@ -136,14 +136,16 @@ def break_even_point(ranking: Sequence[Group]) -> CurvePoint:
     return _where_zero(ranking, "recall", lambda end: lambda fp, tp: fp + tp - end.tp)
 
 
-def kolmogorov_smirnov(ranking: Sequence[Group]) -> CurvePoint:
-    """The largest TPR - FPR of all cuts."""
+def kolmogorov_smirnov(ranking: Sequence[Group], two_sided: bool = False) -> tuple[Any, ...]:
+    """The largest TPR - FPR of all cuts, or FPR - TPR if that is larger; and which it is."""
     if not _both(ranking):
-        return NOWHERE
+        return (*NOWHERE, None)
     places = [_Place(x.fp, x.tp, x.threshold) for x in roc_curve(ranking)]
     rates = _rates(roc_curve(ranking))
     edge = lambda fp, tp: rates["tpr"](fp, tp) - rates["fpr"](fp, tp)  # noqa: E731
-    return _chosen(places, edge, True, False)
+    above = _chosen(places, edge, True, False)
+    below = _chosen(places, lambda fp, tp: -edge(fp, tp), True, False)
+    return (*below, -1) if two_sided and below.value > above.value else (*above, 1)
 
 
 def det_curve(

@@ -69,7 +69,7 @@ def test_columns_are_in_the_order_of_the_exact_table():
 
 def test_one_bin_is_the_whole():
     table = qk.lift_table([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], bins=1)
-    assert np.stack(table).ravel().tolist() == [0, 5, 3, 0.6, 1, 0.6, 1, 1]
+    assert np.stack(table).ravel().tolist() == [0, 5, 3, 0.6, 1, 0.6, 1, 1, 1, 1, 0]
 
 
 def test_without_examples_nothing_is_defined():

@@ -235,6 +235,7 @@ RATES = [0.0, 0.25, 0.5, 0.7, 0.9, 1.0]
 def points(ranking: qk.Ranking) -> dict[str, Any]:
     """All of them, those at rates with and without points between the cuts."""
     found = {name: getattr(qk.points, name)(ranking) for name in ALONE}
+    found["two sides"] = qk.points.kolmogorov_smirnov(ranking, two_sided=True)
     for name, given in AT.items():
         measure = getattr(qk.points, name)
         found[name] = measure(ranking, **{given: RATES})
@@ -244,6 +245,7 @@ def points(ranking: qk.Ranking) -> dict[str, Any]:
 
 def exact_points(table: Any) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {name: [getattr(operating, name)(table)] for name in ALONE}
+    found["two sides"] = [operating.kolmogorov_smirnov(table, two_sided=True)]
     for name in AT:
         point = getattr(operating, name)
         found[name] = [point(table, x) for x in RATES]
@@ -261,6 +263,8 @@ def assert_points(found: dict[str, Any], wanted: list[dict[str, list[Any]]], uni
             exact = as_floats(own[..., k]).reshape(value.shape)
             scale = unit * np.maximum(1, np.nan_to_num(exact)) if k != 1 else 0.0
             assert_within(value, exact.astype(value.dtype), scale, f"{name} {field}")
+        if hasattr(point, "sign"):
+            np.testing.assert_array_equal(np.ravel(point.sign), as_floats(own[..., 3]).ravel())
 
 
 @cache
@@ -296,7 +300,7 @@ def test_weights_of_any_size():
         np.testing.assert_allclose(point.value, float(wanted.value), 1e-14)
         np.testing.assert_allclose(point.quota, float(wanted.quota), 1e-14)
         assert qk.points.kolmogorov_smirnov(y, s, sample_weight=w).value == pytest.approx(
-            float(operating.kolmogorov_smirnov(table).value), rel=1e-14
+            float(operating.kolmogorov_smirnov(table)[0]), rel=1e-14
         )
 
 
