@@ -259,6 +259,9 @@ def _example(purpose: str) -> Option:
     return Option(["--example"], type=click.Choice(["credit"]), help=purpose)
 
 
+_DECILES = _flag("--deciles", "Show each tenth of the rankings: hit rate, captures, KS.")
+
+
 def _of_1(name: str, metavar: str, said: str, **more: Any) -> Option:
     return _option(name, metavar, said, type=_share, **more)
 
@@ -304,6 +307,7 @@ EVALUATE: Sections = {
     "How FILE is read": READING,
     "Output": (
         _flag("--all everything", "Print all measures and tests."),
+        _DECILES,
         _flag("--json as_json", "Print everything as JSON."),
     ),
 }
@@ -317,7 +321,7 @@ REPORT: Sections = {
         _SEED,
     ),
     "How FILE is read": READING,
-    "Output": (_output("Page to write."),),
+    "Output": (_output("Page to write."), _DECILES),
 }
 SELECT: Sections = {
     "Rows": (

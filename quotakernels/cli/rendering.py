@@ -30,6 +30,7 @@ from quotakernels.evaluation.tables import (
     Cell,
     Table,
     brief_tables,
+    decile_tables,
     group_tables,
     pair_tables,
     values_table,
@@ -141,7 +142,8 @@ def print_evaluation(evaluation: Evaluation, console: Console, everything: bool)
         _print_answer(answer, console)
     brief = () if everything and not evaluation.settings.quotas else brief_tables(evaluation)
     of_all = evaluation.sections if everything else []
-    tables = [*brief, *(values_table(evaluation, x) for x in of_all), *group_tables(evaluation)]
+    tables = [*brief, *(values_table(evaluation, x) for x in of_all)]
+    tables += [*decile_tables(evaluation), *group_tables(evaluation)]
     for table in tables:
         print_table(table, console)
     starred = any(x.starred for x in tables)

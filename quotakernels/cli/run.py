@@ -261,6 +261,8 @@ def _refusals_of_stream(settings: Settings) -> Iterable[str]:
         yield from _needing_resamples(settings, settings.resampling)
     if settings.tune or (settings.unit is not None and not settings.quotas):
         yield say("refused.best_cut_in_stream")
+    if settings.deciles:
+        yield say("refused.deciles_in_stream")
     if asked := [f"--{x.replace('_', '-')}" for x in ("drop_missing", "missing") if given().get(x)]:
         yield say("refused.options_in_stream", options=listed(asked))
 

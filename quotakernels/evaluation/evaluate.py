@@ -94,6 +94,7 @@ def evaluate(
     random_state: int = 0,
     positives: str = "",
     currency: str = "",
+    deciles: bool = False,
     progress: bool | Callable[[int, int], None] | None = None,
 ) -> Evaluation:
     """Which model should fill a quota, how many to take, what it brings, and how sure that is.
@@ -161,6 +162,9 @@ def evaluate(
     positives, currency : str
         What positive examples are called, such as "buyers", and the currency of gains, such as
         "EUR": words for the answers, the tables and the page.
+    deciles : bool
+        Whether the tables have one for each model with every tenth of its ranking: hit rate, lift,
+        shares captured and KS, as `lift_table` gives them.
     progress
         As in `bootstrap`, for each step.
 
@@ -196,10 +200,16 @@ def evaluate(
     beside = _asked(sample_weight=sample_weight, where=where, gain=gain, tune=tune)
     beside |= _asked(per=per, by=by, cost=cost, treatment=treatment, clusters=clusters)
     words = _words(positives, currency, _quotas(quota=quota, fraction=fraction, budget=budget))
-    unit = {"place_cost": _number("place_cost", place_cost) or None, "impacts": _cells(impacts)}
-    unit |= {"ratio": _number("ratio", ratio)}
+    words["deciles"] = deciles
+    unit = _unit(place_cost, impacts, ratio)
     how = _asked(level=confidence_level, compare=compare, resamples=n_resamples, seed=random_state)
     return _found(y_true, models, beside, unit, how, words, pos_label, progress)
+
+
+def _unit(place_cost: Any, impacts: Any, ratio: Any) -> dict[str, Any]:
+    """What gains are counted in."""
+    unit = {"place_cost": _number("place_cost", place_cost) or None, "impacts": _cells(impacts)}
+    return unit | {"ratio": _number("ratio", ratio)}
 
 
 def _found(

@@ -29,6 +29,7 @@ from quotakernels.evaluation.settings import Quota
 from quotakernels.evaluation.tables import (
     Table,
     brief_tables,
+    decile_tables,
     gain_tables,
     group_tables,
     measure_tables,
@@ -230,8 +231,9 @@ class Evaluation(Results):
 
     @property
     def tables(self) -> list[Table]:
-        """All tables: what selecting brings, the measures, groups, and the tests of pairs."""
-        return [*gain_tables(self), *measure_tables(self), *group_tables(self), *pair_tables(self)]
+        """All tables: what selecting brings, the measures, deciles, groups, and tests of pairs."""
+        parts = gain_tables, measure_tables, decile_tables, group_tables, pair_tables
+        return [table for part in parts for table in part(self)]
 
     @property
     def notes(self) -> list[str]:

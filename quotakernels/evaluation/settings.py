@@ -370,6 +370,8 @@ class Settings:
         the `test_resamples`, and the `seed`.
     called, currency : str
         What positives and amounts are called in sentences.
+    deciles : bool
+        Whether each tenth of the rankings is told.
     """
 
     source: str
@@ -390,6 +392,7 @@ class Settings:
     cluster: str | None = None  # rows that are alike in this column are drawn together
     called: str = ""  # what positive rows are, in the user's words
     currency: str = ""
+    deciles: bool = False
     brief: bool = False  # only what the answer tells needs intervals
     lines: Lines = field(default_factory=Lines)
 

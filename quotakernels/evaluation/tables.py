@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+import quotakernels as qk
 from quotakernels._text import between, fixed, formatted, money, number, percent, plain
 from quotakernels.evaluation.certainty import compared_by, heading_of, in_sentences, limit_of
 from quotakernels.evaluation.results import (
@@ -263,6 +264,46 @@ def _pairs(differences: Differences) -> Iterator[tuple[Cell, ...]]:
 
 def _p_value(p: float, less: bool) -> str:
     return f"<{fixed(4)(limit_of(p))}" if less or p < 0.00005 else fixed(4)(p)
+
+
+# deciles
+
+
+_DECILES = 10
+
+
+def decile_tables(evaluation: Results) -> Iterator[Table]:
+    """How each tenth of every ranking does, as scorecards and campaigns report it, if asked for."""
+    asked = evaluation.settings.deciles
+    for model, ranking in zip(evaluation.models, evaluation.rankings, strict=True) if asked else ():
+        found = qk.lift_table(ranking, bins=_DECILES)
+        largest = int(np.nanargmax(np.abs(found.ks))) if np.isfinite(found.ks).any() else 0
+        ks = percent(float(found.ks[largest]))
+        columns = [("decile", _words(range(1, _DECILES + 1))), *_of_deciles(ranking, found)]
+        yield _table(say("tables.deciles", model=model, ks=ks, decile=largest + 1), columns)
+
+
+def _of_deciles(ranking: qk.Ranking, found: qk.results.LiftTable) -> _Columns:
+    size = found.stop - found.start
+    yield "lowest\nscore", [Cell(x) for x in _scores_at(ranking, _DECILES)]
+    yield "rows", _numbers(number, size)
+    yield "positive", _numbers(number, found.positives)
+    yield "negative", _numbers(number, size - found.positives)
+    yield "hit rate", _numbers(percent, found.hit_rate)
+    yield "lift", _numbers(fixed(2), found.lift)
+    yield "captured", _numbers(percent, found.capture)
+    yield "positive\nso far", _numbers(percent, found.qrecall)
+    yield "negative\nso far", _numbers(percent, found.fpr)
+    yield "KS", _numbers(percent, found.ks)
+
+
+def _scores_at(ranking: qk.Ranking, bins: int) -> list[str]:
+    """The score with which each of so many parts of a ranking ends."""
+    thresholds = np.asarray(ranking.thresholds)
+    weights = np.asarray(ranking.weights, dtype=np.float64)
+    shares = np.arange(1, bins + 1) / bins
+    end = qk.quota_threshold(thresholds, sample_weight=weights, fraction=shares)
+    return [str(thresholds.dtype.type(x)) for x in end.threshold]
 
 
 # where quotas end

@@ -34,6 +34,7 @@ from quotakernels.evaluation.settings import Quota
 from quotakernels.evaluation.tables import (
     breakable,
     brief_tables,
+    decile_tables,
     ends_of_quotas,
     gain_tables,
     group_tables,
@@ -86,6 +87,7 @@ def page_of(evaluation: Results, origin: Origin) -> str:
         "tables": [
             *gain_tables(evaluation),
             *measure_tables(evaluation),
+            *decile_tables(evaluation),
             *group_tables(evaluation),
         ],
         "pairs": list(pair_tables(evaluation)),
