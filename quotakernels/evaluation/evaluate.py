@@ -199,8 +199,7 @@ def evaluate(
     """
     beside = _asked(sample_weight=sample_weight, where=where, gain=gain, tune=tune)
     beside |= _asked(per=per, by=by, cost=cost, treatment=treatment, clusters=clusters)
-    words = _words(positives, currency, _quotas(quota=quota, fraction=fraction, budget=budget))
-    words["deciles"] = deciles
+    words = _words(positives, currency, deciles, quota=quota, fraction=fraction, budget=budget)
     unit = _unit(place_cost, impacts, ratio)
     how = _asked(level=confidence_level, compare=compare, resamples=n_resamples, seed=random_state)
     return _found(y_true, models, beside, unit, how, words, pos_label, progress)
@@ -250,12 +249,13 @@ def _settings(given: _Given, asked: dict[str, Any]) -> Settings:
     return Settings("", given.titles["y_true"], tuple(given.scores), **named, **asked)
 
 
-def _words(positives: Any, currency: Any, quotas: tuple[Quota, ...]) -> dict[str, Any]:
-    """The quotas, and what positives and amounts are called."""
+def _words(positives: Any, currency: Any, deciles: bool, **quotas: Any) -> dict[str, Any]:
+    """The quotas, what positives and amounts are called, and whether deciles are told."""
     for name, word in (("positives", positives), ("currency", currency)):
         if not isinstance(word, str):
             raise TypeError(f"{name} must be a string; got {show_value(word)}")
-    return {"called": positives, "currency": currency, "quotas": quotas}
+    named = {"called": positives, "currency": currency}
+    return {**named, "deciles": deciles, "quotas": _quotas(**quotas)}
 
 
 def _true_in(name: str | None) -> Conditions:

@@ -417,9 +417,10 @@ def lift_table(table: ops.TieTable, *, bins: int = 10) -> LiftTable:
 def _negatives_found(xp: Namespace, total: Totals, quota: Array, found: Array) -> Array:
     """The share of the negatives within quotas of which the positives are known; all at the end."""
     whole, positive, negative = (xp.expand_dims(x, axis=-1) for x in total)
-    wrong = xp.clip(quota - found, 0.0)
-    left = xp.clip((whole - quota) - (positive - found), 0.0)
-    return xp.nan_unless(negative > 0, wrong / (wrong + left))
+    wrong, every = xp.clip(quota - found, 0.0), negative
+    if total.rounded:
+        every = wrong + xp.clip((whole - quota) - (positive - found), 0.0)
+    return xp.nan_unless(negative > 0, wrong / every)
 
 
 # curves: the values at every cut
