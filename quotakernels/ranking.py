@@ -36,7 +36,8 @@ class Ranking(NamedTuple, Generic[T]):
     ``jax.jit``, ``jax.vmap``, ``torch.func.vmap`` and pickling as it is.
 
     `rank` makes it from labels and scores, `from_counts` from grouped rows in any order.  Both
-    check what they get; the class itself checks nothing.
+    check what they get; the class itself checks nothing.  What several measures need is kept with
+    it, so do not write into its arrays; `_replace` gives another ranking.
 
     Attributes
     ----------

@@ -256,7 +256,8 @@ class Measure:
         if "threshold" in numbers:
             numbers["threshold"] = in_precision_of(ranking[0], numbers["threshold"])
         if (on_host := host_view(ranking, *beside)) is not None:
-            found = self._computed(type(ranking)._make(on_host), numbers, options)
+            own = ops.kept(ranking, "on_host", lambda: type(ranking)._make(on_host))
+            found = self._computed(own, numbers, options)
             return from_host_view(found, ranking[0])
         return self._computed(ranking, numbers, options)
 
@@ -406,7 +407,9 @@ class Measure:
                 f"{self.__name__} takes no groups; call it with one group's examples, or with "
                 "where=groups == id"
             )
-        return table_of(xp, ranking, self.by_group)
+        table = table_of(xp, ranking, self.by_group)
+        by_positives = isinstance(ranking, Ranking) and self.by_sums and self.by_positives
+        return (by_positives and xp.merged_groups(table)) or table
 
     def _check_columns(self, table: Any) -> None:
         """Raise unless the table has the columns that the measure needs."""

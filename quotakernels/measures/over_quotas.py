@@ -217,7 +217,8 @@ def _won(table: Any) -> Won:
     if table.groups and (mark := table.mark) is not None:
         twice, pairs = xp.won_twice_by_group(table)
         return Won(xp.cast(twice, mark.dtype), pairs * mark)
-    return xp.sum_rows(table, pairs_won(xp, table, Totals(xp, table)))[0]
+    won = partial(pairs_won, xp, table, Totals(xp, table))
+    return ops.kept(table, "won", lambda: xp.sum_rows(table, won())[0])
 
 
 @measure(

@@ -309,7 +309,14 @@ def _precisions(xp: Namespace, limit: Array, rows: Any) -> tuple[Array]:
     )
 
 
-@measure(Measure, greater_is_better=True, monotone="by default", by_group=True, by_sums=True)
+@measure(
+    Measure,
+    greater_is_better=True,
+    monotone="by default",
+    by_positives=True,
+    by_group=True,
+    by_sums=True,
+)
 def pr_auc(
     table: ops.TieTable,
     *,
@@ -576,7 +583,7 @@ def _over_positives(
         most = total.positive * part
         return total.within(found, most) / most
 
-    return ops.RowSum(terms, value)
+    return ops.RowSum(terms, value, positives_suffice=True)
 
 
 def area_under_pr(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from quotakernels._array import Array
+from quotakernels._array import Array, concrete, is_compiling
 
 EXACT_IN_FLOAT64 = 2.0**53
 """Whole numbers up to this are exact in float64."""
@@ -80,18 +80,31 @@ ExampleColumns: TypeAlias = tuple[Array, Array, Array | None, Array | None, dict
 """Scores, labels, weights, which examples are valid, and further columns by name."""
 
 
-class InPlace(NamedTuple):
+class _Known(NamedTuple):
+    """What is known of the rows of a table.  It holds no array, but what is `kept` stands with it.
+
+    Copies of a ranking and compiled programs make it anew, so they begin with nothing kept.
+    """
+
+
+class InPlace(_Known):
     """The layout of a table in which each group stands in the row of its last example.
 
     All other rows are empty.  So a row is a position too.  It holds no array.
     """
 
 
-class Few(NamedTuple):
+class Few(_Known):
     """The layout of a table of fewer than 2**31 examples, in any rows.  It holds no array."""
 
 
-class Running(NamedTuple):
+class _Running(NamedTuple):
+    begins: Array | tuple[()] = ()
+    mark: Array | None = None
+    starts: Array | tuple[()] = ()
+
+
+class Running(_Running):
     """The layout of a table of running counts, which are exact.
 
     It takes fewer steps to make, and serves what is made of sums alone.  `counts` and `positives`
@@ -112,10 +125,6 @@ class Running(NamedTuple):
         Of NumPy, how many examples there are before each row, where rows are groups with positives
         only; what is between them are negatives.  An empty tuple where rows follow each other.
     """
-
-    begins: Array | tuple[()] = ()
-    mark: Array | None = None
-    starts: Array | tuple[()] = ()
 
 
 Layout: TypeAlias = Any
@@ -255,6 +264,23 @@ class TieTable(NamedTuple):
             name: ByClass(sums[2 * k], sums[2 * k + 1]) for k, name in enumerate(self.columns)
         }
         return TieTable._make((self.thresholds, *counts, *masses, columns, (), (), ()))
+
+
+def kept(table: Any, name: str, make: Callable[[], Any]) -> Any:
+    """What `make` gives of a table, or ranking: once, for all measures that share it.
+
+    It stands with the layout, and counts as long as that has these columns.  It may hold neither
+    the layout, which would be a cycle, nor what a program traces.
+    """
+    store = getattr(getattr(table, "layout", None), "__dict__", None)
+    if store is None or is_compiling() or not concrete(table.counts):
+        return make()
+    if any(x is not y for x, y in zip(store.get("of", 4 * (None,)), table[1:5], strict=True)):
+        store.clear()
+        store["of"] = table[1:5]
+    if name not in store:
+        store[name] = make()
+    return store[name]
 
 
 class RowSum(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import math
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -378,6 +379,22 @@ def test_merged_groups(monkeypatch, scores, prevalence, lists):
         for measure in (part, qk.average_hit_rate, qk.summary):
             values = (np.asarray(measure(*x)) for x in ((labels[i], s[i]), (ranking,)))
             np.testing.assert_allclose(*values, rtol=1e-13, atol=1e-12)
+
+
+@of_fast_forms
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_measures_share_the_merged_groups_of_a_ranking(library):
+    """Other columns, and a copy, begin with nothing kept."""
+    array = pytest.importorskip(library).asarray
+    ranking = qk.rank(array([1, 1, 0, 1, 0, 0]), array([0.9, 0.8, 0.8, 0.7, 0.6, 0.1]))
+    other = ranking._replace(positives=ranking.counts - ranking.positives)
+    with mock.patch.object(numpy_, "merged_groups", wraps=numpy_.merged_groups) as merged:
+        for measure in (qk.summary, qk.average_hit_rate, qk.pr_auc, qk.gini):
+            measure(ranking)
+        assert merged.call_count == 1
+        for _ in range(2):
+            assert (float(qk.roc_auc(ranking)), float(qk.roc_auc(other))) == (7.5 / 9, 1.5 / 9)
+    assert not vars(pickle.loads(pickle.dumps(ranking)).layout)
 
 
 @of_fast_forms

@@ -5,6 +5,7 @@ T(j) is a straight line between two such groups as well, so no sum over rows or 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,12 @@ from quotakernels.ops.native._numpy_words import Part, count_type, whole_groups
 
 NDArray = np.ndarray[Any, Any]
 
+ROOM, MOST_ROOM = 12, 1 << 22
+"""So many items for each example, and at most, has the array of the columns of one list.
+
+What is not written takes no memory; but the system takes back what is free beyond twice the largest
+array, and would clear it in each call for the many arrays of sums.
+"""
 SHORT = 2
 """Runs of a few words more than one are measured step by step."""
 
@@ -22,14 +29,23 @@ SHORT = 2
 def merged_of_words(parts: list[Part], positives: int) -> TieTable:
     """The table of one list of sorted words, so many of which belong to positives."""
     size = sum([part.words.shape[0] for part in parts])
-    dtype = np.float64 if size <= BLOCK else count_type(size)
-    columns = np.empty((3, positives + 2), dtype=dtype)
+    items = 3 * (positives + 2)
+    memory = np.empty(max(items, min(ROOM * size, MOST_ROOM)), dtype=_number_type(size))
+    every = (words for part in parts for words in whole_groups(part.words))
+    return _written(memory[:items].reshape(3, -1), size, map(_groups_with_positives, every))
+
+
+def _number_type(size: int) -> Any:
+    """Short lists are counted in the floats that sums need, others in less memory."""
+    return np.float64 if size <= BLOCK else count_type(size)
+
+
+def _written(columns: NDArray, size: int, every: Iterator[_Groups]) -> TieTable:
+    """The table of the groups of all blocks, in columns that have at least as many rows."""
     columns[1:, 0] = row = done = 0
-    for part in parts:
-        for words in whole_groups(part.words):
-            groups = _groups_with_positives(words)
-            row = _write(columns, row, done, groups)
-            done += words.shape[0]
+    for groups in every:
+        row = _write(columns, row, done, groups)
+        done += groups.size
     starts, ends, found = columns[:, : row + 2]
     return _table(starts, ends, found, size)
 
@@ -44,12 +60,14 @@ def _table(starts: NDArray, ends: NDArray, found: NDArray, size: int) -> TieTabl
 class _Groups(NamedTuple):
     """Tie groups that hold positives: the words before each, and down to its end.
 
-    `number` counts the positives of each; None where it is one everywhere.
+    `number` counts the positives of each; None where it is one everywhere.  `size` is that of all
+    groups.
     """
 
     starts: NDArray
     ends: NDArray
     number: NDArray | None
+    size: int
 
 
 def _groups_with_positives(words: NDArray) -> _Groups:
@@ -62,7 +80,7 @@ def _groups_with_positives(words: NDArray) -> _Groups:
     change = words[..., 1:] ^ words[..., :-1]
     if np.minimum.reduce(change, axis=None, initial=2) > 1:  # no ties
         starts = positive.nonzero()[0]
-        return _Groups(starts, starts + 1, None)
+        return _Groups(starts, starts + 1, None, words.size)
     begins, mixed = np.empty((2, *words.shape), dtype=np.bool)
     begins[..., 0], mixed[..., 0] = True, False
     np.not_equal(change, 0, out=begins[..., 1:])
@@ -74,10 +92,10 @@ def _groups_with_positives(words: NDArray) -> _Groups:
         starts = first.copy()
         starts[behind] = _first_negatives(begins, first.take(behind))
     if first.shape[0] == np.count_nonzero(positive):
-        return _Groups(starts, first + 1, None)
+        return _Groups(starts, first + 1, None, words.size)
     positive[:-1] &= begins[1:]
     ends = positive.nonzero()[0] + 1
-    return _Groups(starts, ends, ends - first)
+    return _Groups(starts, ends, ends - first, words.size)
 
 
 def _first_negatives(begins: NDArray, behind: NDArray) -> NDArray:
@@ -95,7 +113,7 @@ def _first_negatives(begins: NDArray, behind: NDArray) -> NDArray:
 
 def _write(columns: NDArray, row: int, done: int, groups: _Groups) -> int:
     """Write the groups from a `row` on, behind so many words; the row behind the last one."""
-    starts, ends, number = groups
+    starts, ends, number, _ = groups
     behind = row + starts.shape[0]
     begin, end, found = columns[0, row:behind], *columns[1:, row + 1 : behind + 1]
     begin[:], end[:] = starts, ends
@@ -106,7 +124,7 @@ def _write(columns: NDArray, row: int, done: int, groups: _Groups) -> int:
     if number is None:
         found[:] = np.arange(before + 1, before + 1 + starts.shape[0], dtype=found.dtype)
     else:
-        found[:] = number.cumsum()
+        np.cumsum(number, dtype=found.dtype, out=found)
         found += before
     return behind
 
@@ -130,7 +148,7 @@ def merged_of_lists(words: NDArray, positives: NDArray) -> TieTable:
 
 def _write_lists(columns: NDArray, size: int, groups: _Groups) -> int:
     """Write the groups of lists of so many words; the largest number of groups of a list."""
-    starts, ends, number = groups
+    starts, ends, number, _ = groups
     every = np.arange(columns.shape[1] + 1)
     here = np.diff(starts.searchsorted(size * every))
     most, before = int(here.max()), size * every[:-1].repeat(here)
@@ -151,13 +169,23 @@ def merged_groups(table: TieTable) -> TieTable | None:
     counts, positives = table.counts, table.positives
     if counts.ndim > 1 or table.weighted or table.groups:
         return None
-    whole = np.add.reduce(counts, dtype=np.int64)
-    rows = (positives != 0).nonzero()[0]  # NumPy looks at integers one by one
-    starts, ends, found = np.zeros((3, rows.shape[0] + 2), dtype=count_type(whole))
-    ends[1:-1] = counts.cumsum(dtype=ends.dtype).take(rows)
-    starts[:-2] = ends[1:-1] - counts.take(rows)
-    found[1:-1] = positives.take(rows).cumsum(dtype=found.dtype)
-    return _table(starts, ends, found, whole)
+    whole = int(np.add.reduce(counts, dtype=np.int64))
+    counts = counts.astype(count_type(whole), copy=False)
+    rows = np.count_nonzero(positives != 0)  # NumPy looks at integers one by one
+    columns = np.empty((3, rows + 2), dtype=_number_type(whole))
+    tied = whole != counts.shape[0] or np.maximum.reduce(counts, initial=0) > 1
+    every = blocks(counts.shape[0], 2 * BLOCK)
+    return _written(columns, whole, (_of_rows(counts[x], positives[x], tied) for x in every))
+
+
+def _of_rows(counts: NDArray, positives: NDArray, tied: bool) -> _Groups:
+    """The groups with positives of some rows, each of one example unless some are `tied`."""
+    rows = (positives != 0).nonzero()[0]
+    if not tied:
+        return _Groups(rows, rows + 1, None, counts.shape[0])
+    upto = counts.cumsum(dtype=counts.dtype)
+    ends = upto.take(rows)
+    return _Groups(ends - counts.take(rows), ends, positives.take(rows), int(upto[-1]))
 
 
 def side_by_side(tables: list[TieTable]) -> TieTable:

@@ -18,6 +18,7 @@ from quotakernels.ops._table import (
     QuotaCut,
     RowSum,
     TieTable,
+    kept,
     to_sum,
 )
 from quotakernels.ops.arrays import flagged_places
@@ -379,8 +380,8 @@ class NumPy(NumPyTypes):
         return found and tree_map(lambda x: x.reshape(*shape, x.shape[-1]), found)
 
     def merged_groups(self, table: TieTable) -> TieTable | None:
-        """Of one list without weights."""
-        return merged_groups(table)
+        """Of one list without weights; a ranking keeps them."""
+        return kept(table, "merged", lambda: merged_groups(table))
 
     # sums over rows
 

@@ -464,7 +464,7 @@ class Torch(TorchTypes):
         scores, _, weights, valid = arrays
         if scores.ndim == 1 and all_readable(*arrays, *columns.values()):
             host = _on_host((self.order_key(scores), *examples[1:]))
-            table = HOST.tie_groups(host, given).map(torch.from_numpy)
+            table = tree_map(torch.from_numpy, HOST.tie_groups(host, given))
             return table._replace(thresholds=from_order_key(table.thresholds, scores.dtype))
         if columns or given or not _on_device(*arrays):
             return super().tie_groups(examples, given)
