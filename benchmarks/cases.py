@@ -73,7 +73,10 @@ KINDS = {
     "useful": Kind(data.uniform, data.useful),
     "random": Kind(data.uniform, data.random),
 }
-WITH_PEERS = {"uniform": ("scikit-learn", "torchmetrics", "metrax"), "tie-free": ("scikit-learn",)}
+WITH_PEERS = {
+    "uniform": ("scikit-learn", "torchmetrics", "torcheval", "metrax"),
+    "tie-free": ("scikit-learn",),
+}
 """Which peers meet which scores; the slow ones meet one kind."""
 
 

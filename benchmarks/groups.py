@@ -1,7 +1,8 @@
 """Measures of each query, of queries of uneven length: ``python -m benchmarks.groups``.
 
-All contenders take turns in one run, and their CPU time is compared.  rax and ranx take part where
-they are installed (``pip install --no-deps rax==0.4.0``; ``pip install ranx==0.3.21``).
+All contenders take turns in one run, and their CPU time is compared.  rax, ranx and pytrec_eval
+take part where they are installed (``pip install --no-deps rax==0.4.0``; ``pip install ranx==0.3.21
+pytrec-eval-terrier==0.5.11``).  The last lines name those that are not.
 """
 
 from __future__ import annotations
@@ -23,7 +24,15 @@ from benchmarks.tables import Table, aligned
 QUERIES, LOOPED, TURNS, K = 100_000, 2000, 5, 10
 HERE, BY_HAND, PANDAS, LOOP = "here", "NumPy by hand", "pandas", "torchmetrics"
 PADDED = "rax, padded"
-CONVERTED = "ranx, once converted"
+CONVERTED, DICTIONARIES = "ranx, once converted", "pytrec_eval, once converted"
+NEEDED = {
+    PANDAS: ("pandas",),
+    LOOP: ("torchmetrics",),
+    PADDED: ("rax", "jax"),
+    CONVERTED: ("ranx", "pandas"),
+    DICTIONARIES: ("pytrec_eval",),
+}
+"""The packages of contenders that take part where these are installed."""
 MARKS = {BY_HAND: (1.5, "at most"), LOOP: (1 / 5, "at most")}
 """How many times what another one takes this library may take."""
 Values = Any
@@ -191,9 +200,37 @@ class Ranx:
 
         metric = f"precision@{K}" if what == "precision at 10" else f"ndcg@{K}"
         found = evaluate(self.right, self.run, metric, return_mean=False)
-        if what == "precision at 10":  # it divides by 10 where there are fewer rows
-            return found * K / np.minimum(np.bincount(query), K)
-        return np.where(np.bincount(query, weights=y) > 0, found, np.nan)
+        return _where_defined(what, found, y, query)
+
+
+class PytrecEval:
+    """Every query as two dictionaries from names to numbers, which are made before the run."""
+
+    def __init__(self, rows: Problem):
+        queries = range(int(rows.query.max()) + 1)
+        self.right: dict[str, dict[str, int]] = {str(x): {} for x in queries}
+        self.run: dict[str, dict[str, float]] = {str(x): {} for x in queries}
+        columns = (x.tolist() for x in rows)
+        for place, (label, score, query) in enumerate(zip(*columns, strict=True)):
+            self.right[str(query)][str(place)] = label
+            self.run[str(query)][str(place)] = score
+
+    def __call__(self, what: str, y: Values, _: Values, query: Values) -> Values:
+        import pytrec_eval
+
+        metric = f"P_{K}" if what == "precision at 10" else f"ndcg_cut_{K}"
+        of_each = pytrec_eval.RelevanceEvaluator(self.right, {metric}).evaluate(self.run)
+        return _where_defined(what, np.array([x[metric] for x in of_each.values()]), y, query)
+
+
+def _where_defined(what: str, found: Values, y: Values, query: Values) -> Values:
+    """Precision of all rows of a query that has fewer than 10, and no NDCG without positives."""
+    if what == "precision at 10":
+        return found * K / np.minimum(np.bincount(query), K)
+    return np.where(np.bincount(query, weights=y) > 0, found, np.nan)
+
+
+CONVERTERS: dict[str, Any] = {CONVERTED: Ranx, DICTIONARIES: PytrecEval}
 
 
 # the run
@@ -257,18 +294,18 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     rows = problem(chosen.queries)
     few = rows.first(chosen.looped)
-    sorting: dict[str, Any] = {HERE: here, BY_HAND: by_hand}
-    sorting |= {} if missing("pandas") else {PANDAS: pandas}
-    looping: dict[str, Any] = {HERE: here}
-    looping |= {} if missing("torchmetrics") else {LOOP: torchmetrics}
-    listed: dict[str, Any] = {} if missing("rax", "jax") else {PADDED: rax}
-    listed |= {} if missing("ranx", "pandas") else {CONVERTED: Ranx(few)}
+    absent = {name: why for name, needed in NEEDED.items() if (why := missing(*needed))}
+    sorting: dict[str, Any] = {HERE: here, BY_HAND: by_hand, PANDAS: pandas}
+    looping: dict[str, Any] = {HERE: here, LOOP: torchmetrics}
+    listed: dict[str, Any] = {PADDED: rax}
+    listed |= {x: make(few) for x, make in CONVERTERS.items() if x not in absent}
     table: list[tuple[str, ...]] = []
     bad = []
     for what in OURS:
         lists = listed if what != "AUC" else {}
         for data, names in ((rows, sorting), (few, looping | lists)):
-            seconds = contest(what, data, names, chosen.turns)
+            present = {name: call for name, call in names.items() if name not in absent}
+            seconds = contest(what, data, present, chosen.turns)
             table += report(what, data, seconds)
             bad += missed(what, seconds)
     both = {HERE: partial(together, *rows), BY_HAND: partial(by_hand_together, *rows)}
@@ -277,7 +314,7 @@ def main(arguments: list[str]) -> int:
     bad += missed("all three", seconds)
     heading = ("what", "by", "rows", "CPU s", "ns a row", "times ours")
     print(aligned(Table("CPU time, median of turns", heading, table)))
-    print(*bad or ["all marks are kept"], sep="\n")
+    print(*bad or ["all marks are kept"], *(f"{x}: {y}" for x, y in absent.items()), sep="\n")
     return int(bool(bad))
 
 

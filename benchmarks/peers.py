@@ -64,7 +64,7 @@ def _metrax() -> Callable[[Any, Any], Any]:
 PEERS = (
     Peer("scikit-learn", ("numpy",), ("sklearn",), _scikit_learn),
     Peer("torchmetrics", ("torch-cpu", "torch-gpu"), ("torchmetrics",), _torchmetrics),
-    Peer("torcheval", ("torch-gpu",), ("torcheval",), _torcheval),
+    Peer("torcheval", ("torch-cpu", "torch-gpu"), ("torcheval",), _torcheval),
     Peer("metrax", ("jax-cpu", "jax-gpu"), ("metrax",), _metrax),
 )
 

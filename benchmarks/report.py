@@ -84,8 +84,10 @@ RIVALS = (
     Rival("AUC of 1000 classes", "batch", "numpy", 1000, ONE_CALL, LOOP),
     Rival("a bootstrap resample", "bootstrap, 30 %", "numpy", 10**5, BOOTSTRAP, ROWS),
     Rival("PyTorch, CPU: six measures", "uniform", "torch-cpu", 10**6, MEASURES, "torchmetrics"),
+    Rival("six measures", "uniform", "torch-cpu", 10**6, MEASURES, "torcheval"),
     Rival("six measures", "uniform", "torch-cpu", 1000, MEASURES, "torchmetrics"),
     Rival("AUC", "call", "torch-cpu", 1000, "roc_auc", "torchmetrics"),
+    Rival("AUC", "call", "torch-cpu", 1000, "roc_auc", "torcheval"),
     Rival("update of a buffer", "streaming", "torch-cpu", 4096, BUFFER, "torchmetrics, exact"),
     Rival("JAX, CPU: six measures", "uniform", "jax-cpu", 10**6, MEASURES, "metrax"),
     *(
