@@ -156,7 +156,8 @@ def evaluate(
         Whether the differences of all pairs of models are tested.
     n_resamples : int, optional
         The number of resamples.  The default is 1000, or more if tests of many models need them.
-        With more than 100,000 examples it is less, but at least 200.
+        With more than 100,000 examples it is less, but at least 200; and for resamples scores are
+        rounded to every one whose place is a thousandth further, beyond the first thousand.
     random_state : int
         The seed of the resamples.
     positives, currency : str

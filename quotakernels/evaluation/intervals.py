@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -102,6 +102,12 @@ class Resampled:
         """The quotas that one ranking of the rows fills."""
         return {x: x.argument(self.results.most) for x in self.settings.quotas_over_all}
 
+    @cached_property
+    def rough(self) -> Sample:
+        """The sample with scores of which many rows have fewer different ones: for resamples."""
+        scores = self.sample.scores.items()
+        return self.sample._replace(scores={name: _rounded(x) for name, x in scores})
+
     @property
     def groups(self) -> dict[str, Any]:
         """The group of each row, as a keyword."""
@@ -116,6 +122,23 @@ class Resampled:
             "progress": self.progress,
             "clusters": None if self.sample.clusters is None else self.sample.clusters.codes,
         }
+
+
+_MANY_ROWS, _STEP = 100_000, 0.001
+
+
+def _rounded(scores: NDArray[Any]) -> NDArray[Any]:
+    """The scores; those of many rows rounded down to every one whose place is a thousandth further.
+
+    That ties rows beside each other, but the first thousand.  Values differ by a small part of
+    their standard errors, and resamples have some thousand rows in place of a million.
+    """
+    if len(scores) <= _MANY_ROWS:
+        return scores
+    places = np.exp(np.arange(0, np.log(len(scores)), _STEP)).astype(np.int64)
+    levels = np.sort(scores)[-np.append(places, len(scores))[::-1]]
+    rounded: NDArray[Any] = levels[np.searchsorted(levels, scores, side="right") - 1]
+    return rounded
 
 
 def with_certainty(results: _R, data: Resampled) -> _R:
@@ -190,7 +213,7 @@ def _bootstrapped(data: Resampled, measures: dict[_Key, Any], given: dict[str, A
 def _intervals_of_model(data: Resampled, name: str) -> _Found:
     """Intervals by resamples."""
     data.on_step(f"resampling {name}")
-    sample, measures = data.sample, _measures(data)
+    sample, measures = data.rough, _measures(data)
     given = {**sample.of(name), **(sample.cost if data.quotas else {})}
     given |= {} if _of_arms(data.settings) else sample.treated
     found = _bootstrapped(data, measures, given) if measures else {}
@@ -316,7 +339,7 @@ before it the best of all cuts, or of those within the quota, unless they were c
 
 def _resampled_gains(data: Resampled) -> _Gained:
     """What models bring on resamples; by cuts at thresholds that were chosen elsewhere, if any."""
-    scores = stacked(data.sample.scores, None, **data.brings)
+    scores = stacked(data.rough.scores, None, **data.brings)
     data.on_step("resampling what they bring")
     given = {**data.brings, **data.sample.cost, **data.drawn(data.resampling.resamples)}
     if data.thresholds is None:

@@ -601,3 +601,14 @@ def test_many_rows_are_resampled_less_often() -> None:
     chosen = Resampling.asked(0.95, True, 700, None, 2, gains=True)
     assert chosen is not None
     assert chosen.for_rows(10**8) == chosen
+
+
+def test_many_rows_are_resampled_by_rounded_scores() -> None:
+    rng = np.random.default_rng(1)
+    labels = rng.random(100_001) < 0.1
+    scores, drawn = rng.normal(labels), {"n_resamples": 40, "random_state": 0}
+    found = qk.evaluate(labels, {"a": scores}, confidence_level=0.95, **drawn)
+    exact, ends = qk.bootstrap(qk.pr_auc, labels, scores, **drawn), found.areas.ends["pr_auc"]
+    assert exact.estimate == found.areas.of("pr_auc")
+    assert ends.lower < exact.estimate < ends.upper
+    assert 0.7 < (ends.upper - ends.lower) / (exact.upper - exact.lower) < 1.4
