@@ -29,6 +29,7 @@ from quotakernels.evaluation.results import (
     measures_at,
 )
 from quotakernels.evaluation.settings import (
+    MANY_ROWS,
     Quota,
     QuotaArgument,
     Resampling,
@@ -124,7 +125,7 @@ class Resampled:
         }
 
 
-_MANY_ROWS, _STEP = 100_000, 0.001
+_FINENESS = 0.001
 
 
 def _rounded(scores: NDArray[Any]) -> NDArray[Any]:
@@ -133,9 +134,9 @@ def _rounded(scores: NDArray[Any]) -> NDArray[Any]:
     That ties rows beside each other, but the first thousand.  Values differ by a small part of
     their standard errors, and resamples have some thousand rows in place of a million.
     """
-    if len(scores) <= _MANY_ROWS:
+    if len(scores) <= MANY_ROWS:
         return scores
-    places = np.exp(np.arange(0, np.log(len(scores)), _STEP)).astype(np.int64)
+    places = np.exp(np.arange(0, np.log(len(scores)), _FINENESS)).astype(np.int64)
     levels = np.sort(scores)[-np.append(places, len(scores))[::-1]]
     rounded: NDArray[Any] = levels[np.searchsorted(levels, scores, side="right") - 1]
     return rounded

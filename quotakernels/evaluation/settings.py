@@ -183,7 +183,7 @@ class Unit:
 
 _LEVEL = 0.95
 _RESAMPLES, _MOST_RESAMPLES, _AMPLE = 1000, 20_000, 8
-_FEWEST, _MANY_ROWS = 200, 100_000
+_FEWEST, MANY_ROWS = 200, 100_000
 
 
 class Lines(NamedTuple):
@@ -242,7 +242,7 @@ class Resampling:
 
     def for_rows(self, rows: int) -> Resampling:
         """Return the settings with fewer resamples of many rows, of which each takes longer."""
-        share = min(1.0, _MANY_ROWS / max(rows, 1))
+        share = min(1.0, MANY_ROWS / max(rows, 1))
         numbers = (self.resamples, self.test_resamples)
         fewer = (max(min(x, self.least), round(x * share)) for x in numbers)
         intervals, tests = fewer if self.least else numbers
