@@ -54,6 +54,25 @@ def test_the_measure_says_what_is_best():
     assert (least.value, least.quota) == (0, 0)
 
 
+@main_modes
+def test_cuts_near_the_best(mode: Mode):
+    found = mode.run(_near, Y, S)
+    for row, (labels, scores) in enumerate(zip(Y, S, strict=True)):
+        curve = qk.best_boundary(labels, scores, impacts=(5, -4, 0, 0)).curve
+        earned = [float(x) for x in curve.value]
+        first = last = earned.index(max(earned))
+        while first > 0 and earned[first - 1] >= max(earned) - 1.1:
+            first -= 1
+        while last + 1 < len(earned) and earned[last + 1] >= max(earned) - 1.1:
+            last += 1
+        wanted = [curve.quota[first], curve.quota[last]]
+        assert [float(x[row]) for x in found] == wanted
+
+
+def _near(y: Any, s: Any) -> Any:
+    return qk.best_boundary(y, s, impacts=(5, -4, 0, 0)).near(1.1)
+
+
 @pytest.mark.long_program
 @main_modes
 def test_best_cuts(mode: Mode):

@@ -359,6 +359,44 @@ class BestBoundary(NamedTuple, Generic[T]):
     optima: Any
     curve: Curve[T] | Any
 
+    def near(self, loss: Any) -> tuple[T, T]:
+        """How far the cut may move: the range of quotas around it at which no more is lost.
+
+        It answers the third question of [EL] section 4, how sensitive the impact is to the choice
+        of the boundary.
+
+        Parameters
+        ----------
+        loss : number or array, shape (...)
+            How much less than `value` a cut may earn, not negative, in the unit of the impacts.
+
+        Returns
+        -------
+        first, last : array, shape (...)
+            The smallest and the largest quota of the cuts next to each other around the best one,
+            each within `loss` of it; NaN where there is no best cut, or `loss` is not a number.
+
+        Examples
+        --------
+        >>> from quotakernels import best_boundary
+        >>> best = best_boundary([1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1], impacts=(5, -4, 0, 0))
+        >>> first, last = best.near(0.9)
+        >>> print(best.quota, first, last)
+        4.0 4.0 5.0
+        """
+        xp = namespace(self.curve.value)
+        earned: Array = self.curve.value
+        quota = xp.astype(self.curve.quota, earned.dtype)
+        lost = earned < xp.expand_dims(self.value - loss, axis=-1)
+        best = xp.expand_dims(self.quota, axis=-1)
+        end = xp.full_like(quota, float("inf"))
+        below = xp.max(xp.where(lost & (quota < best), quota, -end), axis=-1, keepdims=True)
+        above = xp.min(xp.where(lost & (quota > best), quota, end), axis=-1, keepdims=True)
+        around = (quota > below) & (quota < above)
+        first = xp.min(xp.where(around, quota, end), axis=-1)
+        last = xp.max(xp.where(around, quota, -end), axis=-1)
+        return tuple(xp.nan_unless(xp.isfinite(x), x) for x in (first, last))
+
 
 @plainly
 class CutTables(NamedTuple, Generic[T]):
