@@ -80,10 +80,15 @@ def percent(share: Any) -> str:
     )
 
 
+_THOUSANDS = 999.995
+"""From here on, two decimals would write a thousand."""
+
+
 def money(amount: Any) -> str:
-    """Write an amount with two decimals, or a small one with three digits."""
+    """Write an amount with two decimals, a small one with three digits, and thousands whole."""
     known = rounded(amount)
-    return formatted(known, ",.2f" if known == 0 or abs(known) >= 0.1 else ".3g")
+    form = ",.2f" if known == 0 or abs(known) >= 0.1 else ".3g"
+    return formatted(known, ",.0f" if abs(known) >= _THOUSANDS else form)
 
 
 def digits(value: Any) -> str:

@@ -109,9 +109,10 @@ def _quota(text: str) -> Quota:
     amount = _parsed(text.removesuffix("%"), counted=not percent)
     if percent and not 0 < amount <= 100:
         raise click.BadParameter(f"{text!r} is not a percentage above 0 and up to 100.")
-    if not percent and not 0 <= amount < math.inf:
+    if not percent and not 0 < amount < math.inf:
         raise click.BadParameter(
-            f"{text!r} is neither a number of places such as 200 nor a percentage such as 5%."
+            f"{text!r} is neither a number of rows above 0, such as 200, nor a percentage such as "
+            "5%."
         )
     return Quota(amount, "percent" if percent else "places")
 
@@ -148,6 +149,16 @@ def _encoding(text: str) -> str:
         return codecs.lookup(text).name
     except LookupError:
         raise click.BadParameter(f"{text!r} is not an encoding such as utf-8 or latin-1.") from None
+
+
+def _each_once(_ctx: click.Context, _option: click.Parameter, names: tuple[str, ...]) -> Any:
+    """The names of models; raise for one that is given twice."""
+    if twice := [x for x in names if names.count(x) > 1]:
+        raise click.BadParameter(f"{twice[0]!r} is given twice; name each column once.")
+    return names
+
+
+_SEVERAL: dict[str, Any] = {"multiple": True, "callback": _each_once}
 
 
 # the options of each command, under the headings of its help page
@@ -220,7 +231,7 @@ READING = (
 )
 _DATA_OPTIONS = (
     _column("--label", "Column of the labels."),
-    _column("--score", "Column of a model's scores; repeat.", multiple=True),
+    _column("--score", "Column of a model's scores; repeat.", **_SEVERAL),
     _option("--quota", "Q", f"{_PLACES}; repeat.", multiple=True, **_QUOTA),
     _option("--budget", "B", f"{_BUDGET}; repeat.", type=_amount, multiple=True),
     _COST,
@@ -361,7 +372,7 @@ PLAN: Sections = {
     ),
     "From labelled rows": (
         _column("--label", "Column of the labels."),
-        _column("--score", "Column of a model's scores; twice.", multiple=True),
+        _column("--score", "Column of a model's scores; twice.", **_SEVERAL),
         _POS_LABEL,
         _WHERE,
         _DROP_MISSING,

@@ -499,7 +499,7 @@ def _plan_of_curves(quota: Quota | None, given: dict[str, Any]) -> list[str]:
     more = (1 + correlation) / 2
     fewer = _needed(quota, {**given, **at, "correlation": more})[0].examples
     _, parts = _needed(quota, {**given, **at})
-    parts |= {"correlation": plain(correlation), "more": plain(more), "fewer": number(fewer)}
+    parts |= {"correlation": plain(correlation), "more": plain(more), "fewer": _about(fewer)}
     return [say(x, **parts) for x in ("plan.needed", "plan.curves", "plan.more_alike")]
 
 
@@ -526,8 +526,12 @@ def _needed(
     """The number of rows, and what sentences say of it."""
     what, form, at = "AUC", fixed(3), ""
     if quota is not None:
-        share = str(quota) if quota.percent else percent(quota.amount / len(given["y_true"]))
-        what, form, at = "hit rate", percent, say("plan.at", share=share)
+        rows = 0 if quota.percent else len(given["y_true"])
+        share = percent(quota.amount / rows) if rows else ""
+        at = say(
+            "plan.at_share" if rows else "plan.at", quota=quota, share=share, rows=number(rows)
+        )
+        what, form = "hit rate", percent
     try:
         found = qk.inference.sample_size(qk.roc_auc if quota is None else qk.hit_rate, **given)
     except ValueError as error:
@@ -536,8 +540,14 @@ def _needed(
     parts = {name: f"{plain(100 * x)}%" for name, x in shares.items()}
     parts |= {"first": form(found.first), "second": form(found.second), "what": what, "at": at}
     numbers = {"needed": found.examples, "positives": found.positives}
-    parts |= {name: number(x) for name, x in numbers.items()}
+    parts |= {name: _about(x) for name, x in numbers.items()}
     return found, {**parts, "difference": plain(given["difference"])}
+
+
+def _about(planned: float) -> str:
+    """A planned number, rounded up to two digits, as it rests on assumptions."""
+    unit = 10.0 ** max(0, len(f"{planned:.0f}") - 2) if math.isfinite(planned) else 1.0
+    return number(math.ceil(planned / unit) * unit if unit > 1 else planned)
 
 
 # who fills a quota, spends a budget or reaches a threshold
@@ -646,8 +656,8 @@ def _fill_each(asked: Asked, rows: Candidates, groups: Groups) -> Selection:
     places = quota.of_each(sizes)
     parts = qk.select(rows.scores, groups=groups.codes, quota=places[:, None], **asked.ties)
     said = how_filled_each(float(places.sum()), quota, column, sizes)
-    if (places < quota.unrounded.of_each(sizes)).any():
-        said = say("select.rounded_each", filled=said)
+    if (places < (exact := quota.unrounded.of_each(sizes))).any():
+        said = say("select.rounded_each", filled=said, exact=number(exact.sum()), group=column)
     order = say("select.of_each", order=say("select.best_first"), group=column)
     return _selection(asked, rows, parts, said, order)
 

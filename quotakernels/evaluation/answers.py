@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -133,7 +133,11 @@ def _each(choice: Choice, name: str, form: Callable[[float], str]) -> list[str]:
         for k in others[:NAMED]
     ]
     more = len(others) - NAMED
-    return [*said, counted(more, "other no more", "others no more")] if more > 0 else said
+    return (
+        [*said, counted(more, "other no more than that", "others no more than that")]
+        if more > 0
+        else said
+    )
 
 
 def what_is_brought(choice: Choice) -> Iterator[str]:
@@ -236,9 +240,10 @@ def _on_other_rows(evaluation: Results, here: Said, cut: ChosenCut, all_of_it: s
     amount, expected = evaluation.amount, cut.expected
     if not math.isnan(expected.lower):
         interval = evaluation.interval(expected[1:3], amount)
-        rows = counted(cut.few, "row", "rows")
+        rows, models = counted(cut.few, "row", "rows"), len(evaluation.models)
+        parts = {"rows": rows, "of": say("many.expect_of", models=models) if models > 1 else ""}
         how = "many.expect_of_few" if cut.few else "many.expect"
-        said = (*said, say(how, amount=amount(expected.value), interval=interval, rows=rows))
+        said = (*said, say(how, amount=amount(expected.value), interval=interval, **parts))
     doubt = _doubt(evaluation, cut)
     if doubt == "nobody":
         assert evaluation.gains is not None
@@ -528,7 +533,9 @@ def _which_at(choice: Choice) -> str:
         return say(no_better_than_chance(choice))
     if len(names) == 1:
         return say("which.only", model=names[0])
-    winners = listed([names[k] for k in choice.best], "or")
+    winners, gains = listed([names[k] for k in choice.best], "or"), evaluation.gains
+    if gains is not None and choice.compared[choice.first] < gains.nobody:
+        return say("which.loses", models=winners)
     unsure = is_unsure(evaluation, choice.quota, choice.name)
     return say("which.unsure", models=winners) if unsure else winners
 
@@ -559,8 +566,13 @@ def _part_of_a_place(choice: Choice) -> Iterator[str]:
     groups, rows = choice.evaluation.groups, choice.evaluation.rows
     if choice.evaluation.settings.per is not None:
         short = 0 if groups is None or choice.quota.is_budget else groups.short(choice.quota)
-        fewer = "which.in_all_short_one" if short == 1 else "which.in_all_short"
-        yield say(fewer if short else "which.in_all", size=choice.size, short=number(short))
+        said = "which.in_all_short_one" if short == 1 else "which.in_all_short"
+        said, parts = said if short else "which.in_all", {"short": number(short)}
+        if groups is not None and choice.quota.percent and not choice.evaluation.weighted:
+            filled = replace(choice.quota, whole=True).of_each(groups.whole).sum()
+            parts = {"filled": number(filled), "group": choice.evaluation.settings.per}
+            said = said if same(filled, choice.places) else "which.in_all_parts"
+        yield say(said, size=choice.size, **parts)
     elif choice.quota.whole:
         asked = choice.quota.unrounded.places(rows)
         if not whole(asked):

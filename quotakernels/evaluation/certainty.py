@@ -151,12 +151,16 @@ def _all_below_chance(choice: Choice) -> bool:
     return below and not too_few_groups(evaluation)
 
 
-def _verdict(test: Differences, first: str, alike: list[str], less: list[str]) -> str:
+def _verdict(
+    choice: Choice | None, test: Differences, first: str, alike: list[str], less: list[str]
+) -> str:
     """Whether the first is sure to be that, some others being like it and the rest not."""
     said = say("sure.best", model=first)
     if alike:
         some = say("sure.some_alike", models=at_most_three(alike, "or"))
-        said = some if less else say("sure.all_alike")
+        budget = choice is not None and choice.quota.is_budget
+        at = "" if choice is None else say("sure.at_budget" if budget else "sure.at_quota")
+        said = some if less else say("sure.all_alike", at=at)
     return say("sure.by_auc", verdict=said) if test.measure == "roc_auc" else sentence(said)
 
 
@@ -189,7 +193,7 @@ def _of_test(evaluation: Results, choice: Choice | None, test: Differences) -> S
     if rows and not rivals:
         return say("sure.few_earn_half", rows=rows), (said, *doubt)
     better = [say("sure.better_than", models=at_most_three(others))] if others else []
-    return _verdict(test, first, rivals, others), (said, *better, *doubt, *needed)
+    return _verdict(choice, test, first, rivals, others), (said, *better, *doubt, *needed)
 
 
 def _few_earn_half(evaluation: Results, test: Differences, first: str) -> str:

@@ -414,7 +414,8 @@ def _groups(arrays: _Arrays, rows: Any, *names: str) -> Groups | None:
     for name in names:
         if (column := arrays.get(name)) is not None:
             if column.shape != arrays["y_true"].shape:
-                raise ValueError(f"{name} must hold an id for each label")
+                each = f"one id for each of the {len(arrays['y_true'])} labels"
+                raise ValueError(f"{name} must have {each}; got shape {column.shape}")
             return Groups(*groups_of(name, column[rows]))
     return None
 

@@ -589,7 +589,14 @@ def _apart(data: Resampled, groups: GroupResults, quota: Quota) -> Iterator[tupl
         models = (data.sample.of(name) for name in data.settings.models)
         found = [qk.bootstrap(selection_by_group, **x, **given) for x in models]
     for x in APART:
-        yield (_APART, quota, x.name), Ends.of([getattr(each, x.name) for each in found])
+        each = [getattr(one, x.name) for one in found]
+        yield (_APART, quota, x.name), Ends.of([_around(x) for x in each])
+
+
+def _around(found: qk.results.BootstrapResult) -> qk.results.BootstrapResult:
+    """An interval that reaches to its estimate, beside which all resamples of an extreme may be."""
+    lower, upper = np.fmin(found.lower, found.estimate), np.fmax(found.upper, found.estimate)
+    return found._replace(lower=lower, upper=upper)
 
 
 def _tests_of_groups(data: Resampled, groups: GroupResults) -> Iterator[Differences]:

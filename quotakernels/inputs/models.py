@@ -40,7 +40,10 @@ def named_scores(models: Any, y_true: Any, at_least: int = 2) -> dict[str, Any]:
         names = _names(models)
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f"the names of models must be strings; got {show_value(name)}")
+            said = f"the names of models must be strings; got {show_value(name)}"
+            if hasattr(models, "columns"):
+                said += "; each column of a data frame is a model, and each row an example"
+            raise TypeError(said)
         if names.count(name) > 1:
             raise ValueError(f"the names of models must differ; got {show_value(name)} twice")
     if len(names) < at_least:

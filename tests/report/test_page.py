@@ -169,8 +169,8 @@ def test_words_of_commands_for_all_shells(made: Made, small: Path) -> None:
         ("--label y --score a --quota 5", "Not sure that it is better than a random"),
         ("--label y --score a --score b", "Give --quota to learn it for your"),
         (
-            "--label y --score a --score b --quota 0 --quota 50%",
-            "A quota of 0 places selects nobody",
+            "--label y --score a --score b --quota 1% --quota 50%",
+            "A quota of 1% selects nobody",
         ),
         (
             "--label y --score a --weight w --gain g --quota 8.5",

@@ -49,7 +49,9 @@
   const counted = (x, several, one) => `${number(x)} ${number(x) === "1" ? one : several}`;
   const tenths = form({ minimumFractionDigits: 1, maximumFractionDigits: 1 });
   const percent = (x) => Number.isFinite(x) ? (x > 0 && x < 0.01 ? small : tenths)(100 * x) + "%" : "";
-  const money = form({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  const cents = form({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  const whole = form({ maximumFractionDigits: 0, roundingMode: "halfEven" });
+  const money = (x) => (Math.abs(x) >= 999.995 ? whole : cents)(x);
   const amount = (x) => `${money(x)} ${part.dataset.currency}`.trim();
   const lift = form({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
   const cells = (found) => {
