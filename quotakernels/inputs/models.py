@@ -38,12 +38,10 @@ def named_scores(models: Any, y_true: Any, at_least: int = 2) -> dict[str, Any]:
         models, names = rows, list(rows)
     else:
         names = _names(models)
+    frame = "; each column of a data frame is a model" if hasattr(models, "columns") else ""
     for name in names:
         if not isinstance(name, str):
-            said = f"the names of models must be strings; got {show_value(name)}"
-            if hasattr(models, "columns"):
-                said += "; each column of a data frame is a model, and each row an example"
-            raise TypeError(said)
+            raise TypeError(f"the names of models must be strings; got {show_value(name)}{frame}")
         if names.count(name) > 1:
             raise ValueError(f"the names of models must differ; got {show_value(name)} twice")
     if len(names) < at_least:
