@@ -1,6 +1,8 @@
 """Decisions at a threshold probability: net benefit, and decision curves."""
 
 from quotakernels.measures.public import (
+    brier_curve as brier_curve,
+    cost_curve as cost_curve,
     decision_curve as decision_curve,
     emp_churn as emp_churn,
     emp_credit as emp_credit,

@@ -23,6 +23,8 @@ from quotakernels.measures.by_group import SelectionByGroup as SelectionByGroup
 from quotakernels.measures.charts import Chart as Chart, ChartLine as ChartLine
 from quotakernels.measures.charts import ChartPoints as ChartPoints
 from quotakernels.measures.decisions import (
+    BrierCurve as BrierCurve,
+    CostCurve as CostCurve,
     DecisionCurve as DecisionCurve,
     MaximumProfit as MaximumProfit,
 )

@@ -51,7 +51,15 @@ ARGUMENTS = {
 """What a function of scores may take, and the parameters that it is given by."""
 
 BY_DOUBLING = ("achievable_pr_auc", "achievable_pr_curve", "best_operating_point", "emp_churn")
-BY_DOUBLING += ("emp_credit", "h_measure", "roc_hull", "roc_hull_auc", "selection_by_group")
+BY_DOUBLING += (
+    "brier_curve",
+    "cost_curve",
+    "emp_credit",
+    "h_measure",
+    "roc_hull",
+    "roc_hull_auc",
+    "selection_by_group",
+)
 """Their programs find hulls, or scan groups, in steps that double: each serves all lengths up to a
 power of two.
 """

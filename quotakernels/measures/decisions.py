@@ -1,4 +1,4 @@
-"""Decisions: net benefit at a threshold probability, decision curves, and expected profits."""
+"""Decisions: net benefit and decision curves, cost and Brier curves, and expected profits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from quotakernels._types import Generic, T
 from quotakernels.inputs.numbers import Domains, checked, numbers_like, plain_number
 from quotakernels.inputs.totals import Totals, divisor
 from quotakernels.measures._measure import Measure, measure
-from quotakernels.measures.hull import FRACTION_ROUNDS, SAME_COST, hull_table, losses_around
+from quotakernels.measures.hull import (
+    FRACTION_ROUNDS,
+    SAME_COST,
+    cheapest_cuts,
+    hull_table,
+    losses_around,
+    mass_costs,
+)
 from quotakernels.measures.tables.confusion import (
     ConfusionTable,
     TableMeasure,
@@ -315,6 +322,204 @@ def decision_curve(_table: ops.TieTable, *cells_and_probability: Array) -> Decis
         _per_positive(table, benefit),
         _avoided(table, odds) / whole,
     )
+
+
+# cost curves
+
+
+@plainly
+class CostCurve(NamedTuple, Generic[T]):
+    """The cost of the best cuts, over how much the classes weigh; every field has shape (..., *Q).
+
+    Attributes
+    ----------
+    probability_cost : array
+        The weight of the positives: the share that they have of what all errors cost.
+    cost : array
+        The normalized expected cost of the best cut there.
+    trivial : array
+        That of selecting nobody, or everybody if that is cheaper.
+    threshold : array
+        Score of the last example that the best cut selects; NaN if it selects none.
+    quota : array
+        How many it selects, with weights their mass.
+    """
+
+    probability_cost: T
+    cost: T
+    trivial: T
+    threshold: T | Any
+    quota: Any
+
+
+@plainly
+class BrierCurve(NamedTuple, Generic[T]):
+    """The loss at a threshold that is the cost proportion; every field has shape (..., *Q).
+
+    Attributes
+    ----------
+    cost_proportion : array
+        What a false positive costs, as a share of what both errors cost together.
+    loss : array
+        That of selecting the scores from there on.
+    best : array
+        The loss of the best cut.
+    trivial : array
+        The loss of selecting nobody, or everybody if that is less.
+    """
+
+    cost_proportion: T
+    loss: T
+    best: T
+    trivial: T
+
+
+_SHARES: Domains = {
+    name: (lambda x: (x >= 0) & (x <= 1), "a share, from 0 to 1")
+    for name in ("probability_cost", "cost_proportion")
+}
+_GRID = [k / 100 for k in range(101)]
+
+
+def _share_of_costs(xp: Namespace, table: ops.TieTable, name: str, given: Any) -> Array:
+    """Checked shares of costs, by default a grid of them."""
+    value = numbers_like(table.counts, name, _GRID if given is None else given)
+    return checked(xp, {name: value}, {name: _SHARES[name]})[name]
+
+
+def _at_probability_costs(
+    xp: Namespace, table: ops.TieTable, *, probability_cost: Any = None
+) -> tuple[tuple[Array, ...], tuple[int, ...]]:
+    """The costs of errors at each weight of the classes, each shape (..., K); and the weights."""
+    share = _share_of_costs(xp, table, "probability_cost", probability_cost)
+    costs, shape = mass_costs(xp, table, cost_fp=1 - share, cost_fn=share, prevalence=0.5)
+    return (*costs, xp.reshape(share, (-1,))), shape
+
+
+@measure(Measure, numbers=_at_probability_costs, greater_is_better=None)
+def cost_curve(table: ops.TieTable, of_fp: Array, of_fn: Array, share: Array) -> CostCurve:
+    """Cost curve: the normalized expected cost of the best cut, for all costs and class ratios.
+
+    FNR·x + FPR·(1 - x), the smallest of all cuts.  The probability cost x of the positives is
+    π·c₁/(π·c₁ + (1 - π)·c₀), where a missed positive costs c₁, a selected negative c₀, and π is the
+    share of positives where the scores will be used.
+
+    Takes labels and scores, or a `Ranking`; the other keywords are those of `rank`.
+
+    Parameters
+    ----------
+    probability_cost : number or array, shape Q, optional
+        x, from 0 to 1; by default 0, 0.01, …, 1.
+
+    Returns
+    -------
+    CostCurve
+        All NaN where one class is absent.  The cost is from 0 to ``trivial``, which is at most
+        0.5; the unit is the cost if all were wrong.
+
+    Raises
+    ------
+    ValueError
+        A probability cost that is out of range; NaN instead where values cannot be read.
+
+    See Also
+    --------
+    best_operating_point : for known costs, in their unit.
+    brier_curve : the loss where scores are taken as probabilities.
+    roc_hull : whose vertices are the lines below which this curve lies.
+
+    Notes
+    -----
+    Between the slopes of two edges of the ROC hull the curve is straight.  Of cuts that cost the
+    same the one that selects least is taken, as in `best_operating_point`.
+
+    References
+    ----------
+    [Drummond 2006].
+
+    Examples
+    --------
+    >>> from quotakernels.decisions import cost_curve
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> curve = cost_curve(y_true, y_score, probability_cost=[0.2, 0.5, 0.8])
+    >>> print(curve.cost.round(3), curve.trivial.round(3), curve.quota)
+    [0.133 0.25  0.1  ] [0.2 0.5 0.2] [1. 4. 4.]
+    """
+    xp = namespace(of_fp)
+    best = cheapest_cuts(table, of_fp, of_fn)
+    share = xp.nan_unless(~xp.isnan(of_fp), share + xp.zeros_like(of_fp))
+    trivial = xp.minimum(share, 1 - share)
+    cost = xp.minimum(2 * best.cost, trivial)
+    return CostCurve(share, cost, trivial, best.threshold, best.quota)
+
+
+def _at_cost_proportions(
+    xp: Namespace, table: ops.TieTable, *, cost_proportion: Any = None
+) -> tuple[tuple[Array, ...], tuple[int, ...]]:
+    """The errors at each proportion, what they cost, each of shape (..., K); the proportions."""
+    share = _share_of_costs(xp, table, "cost_proportion", cost_proportion)
+    threshold = _GRID if cost_proportion is None else cost_proportion
+    cells, _ = cells_at(xp, table, threshold=threshold)
+    costs, shape = mass_costs(xp, table, cost_fp=share, cost_fn=1 - share)
+    _, fp, fn, _ = cells_as_floats(xp, cells)
+    return (fp, fn, *costs, xp.reshape(share, (-1,))), shape
+
+
+@measure(Measure, numbers=_at_cost_proportions, greater_is_better=None)
+def brier_curve(
+    table: ops.TieTable, fp: Array, fn: Array, of_fp: Array, of_fn: Array, share: Array
+) -> BrierCurve:
+    """Brier curve: the loss over the cost proportion c, if scores from c on are selected.
+
+    2·(c·FP + (1 - c)·FN)/n.  That threshold is right for calibrated probabilities; how far the
+    curve is above ``best`` is what it loses to the best cut.
+
+    Takes labels and scores that are probabilities, or a `Ranking`; the other keywords are those of
+    `rank`.
+
+    Parameters
+    ----------
+    cost_proportion : number or array, shape Q, optional
+        c, from 0 to 1; by default 0, 0.01, …, 1.
+
+    Returns
+    -------
+    BrierCurve
+        All NaN where one class is absent.
+
+    Raises
+    ------
+    ValueError
+        A cost proportion that is out of range; NaN instead where values cannot be read.
+
+    See Also
+    --------
+    cost_curve : the best cuts, with the class ratio in the weight.
+    net_benefit : B at the threshold probability c, by which the loss is 2·(1 - c)·(π - B).
+
+    Notes
+    -----
+    The area under the curve is the Brier score, the mean of (y - score)².
+
+    References
+    ----------
+    [Hernández-Orallo 2011].
+
+    Examples
+    --------
+    >>> from quotakernels.decisions import brier_curve
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> curve = brier_curve(y_true, y_score, cost_proportion=[0.2, 0.5, 0.7])
+    >>> print(curve.loss.round(2), curve.best.round(2), curve.trivial.round(2))
+    [0.08 0.2  0.4 ] [0.08 0.2  0.24] [0.16 0.4  0.36]
+    """
+    xp = namespace(of_fp)
+    total = Totals(xp, table)
+    loss = of_fp * fp + of_fn * fn
+    nobody, everybody = of_fn * total.positive[..., None], of_fp * total.negative[..., None]
+    best = xp.minimum(cheapest_cuts(table, of_fp, of_fn).cost, xp.minimum(nobody, everybody))
+    share = xp.nan_unless(~xp.isnan(of_fp), share + xp.zeros_like(of_fp))
+    return BrierCurve(share, 2 * loss, 2 * best, 2 * xp.minimum(nobody, everybody))
 
 
 # expected profits

@@ -729,7 +729,7 @@ def _slope(_: Namespace, cost_fp: Array, cost_fn: Array, prevalence: Array) -> A
     return cost_fp * (1 - prevalence) / (cost_fn * prevalence)
 
 
-def _mass_costs(
+def mass_costs(
     xp: Namespace, table: ops.TieTable, *, cost_fp: Any, cost_fn: Any, prevalence: Any = None
 ) -> tuple[tuple[Array, Array], tuple[int, ...]]:
     """What each selected negative and each other positive adds to the cost per example.
@@ -751,7 +751,7 @@ def _mass_costs(
     return (xp.nan_unless(known, of_fp), xp.nan_unless(known, of_fn)), shape
 
 
-@measure(Measure, numbers=_mass_costs, greater_is_better=None)
+@measure(Measure, numbers=mass_costs, greater_is_better=None)
 def best_operating_point(table: ops.TieTable, of_fp: Array, of_fn: Array) -> OperatingPoint:
     """The cut with the smallest expected cost, for given costs of the two kinds of errors.
 
@@ -803,6 +803,11 @@ def best_operating_point(table: ops.TieTable, of_fp: Array, of_fn: Array) -> Ope
     >>> print(best_operating_point(y_true, y_score, cost_fp=1, cost_fn=5, prevalence=0.02).quota)
     1.0
     """
+    return cheapest_cuts(table, of_fp, of_fn)
+
+
+def cheapest_cuts(table: ops.TieTable, of_fp: Array, of_fn: Array) -> OperatingPoint:
+    """The cheapest cut where each selected negative and each other positive costs so much."""
     xp = namespace(table.counts)
     hull = xp.filled_first(hull_table(xp, table))
     up, along = (xp.cast(x, of_fp.dtype) for x in (hull.positive, hull.negative))

@@ -19,10 +19,12 @@ from quotakernels.measures.tables.rates import normalize_table as normalize_tabl
 from quotakernels.measures.tables.rates import tune_ratio as tune_ratio
 from quotakernels.measures.tables.best_cut import BestBoundary
 from quotakernels.measures.tables.best_cut import BestCut
+from quotakernels.measures.decisions import BrierCurve
 from quotakernels.measures.charts import Chart
 from quotakernels.measures.tables.rates import ClassImpact
 from quotakernels.measures.tables.confusion import ClassTable
 from quotakernels.measures.tables.confusion import ConfusionTable
+from quotakernels.measures.decisions import CostCurve
 from quotakernels.measures.at_quota import Curve
 from quotakernels.measures.operating import CurvePoint
 from quotakernels.measures.tables.best_cut import CutTables
@@ -70,6 +72,7 @@ class MeasureOptions(TableOptions, total=False):
     clv: float
     contact: float
     cost_distribution: Union[Literal['prevalence'], tuple[float, float]]
+    cost_proportion: Number | None
     curve: str
     fpr: Number
     fraction: Number
@@ -91,6 +94,7 @@ class MeasureOptions(TableOptions, total=False):
     population: Number | None
     precision: Number
     prior: Number | None
+    probability_cost: Number | None
     quota: Number
     ratio: Number | None
     recall: Number
@@ -210,6 +214,18 @@ class PowersChartMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, kind: Literal['pn', 'roc', 'boc', 'boc_dual', 'pr', 'pr_reciprocal', 'pr_log', 'lift', 'bift', 'bprd', 'bird', 'bird_informedness', 'kappa', 'kappa_bias', 'scott', 'scott_bias'], smoothing: float = 1.0) -> Chart[T]: ...
 powers_chart: PowersChartMeasure
+class BrierCurveMeasure(Measure):
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, cost_proportion: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> BrierCurve[A]: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, cost_proportion: Number | None = None) -> BrierCurve[T]: ...
+brier_curve: BrierCurveMeasure
+class CostCurveMeasure(Measure):
+    @overload
+    def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, probability_cost: NumberOf[A] | None = None, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True) -> CostCurve[A]: ...
+    @overload
+    def __call__(self, ranking: Ranking[T], *, probability_cost: Number | None = None) -> CostCurve[T]: ...
+cost_curve: CostCurveMeasure
 class DecisionCurveMeasure(Measure):
     @overload
     def __call__(self, y_true: ArrayOf[A], y_score: ArrayOf[A], *, threshold_probability: NumberOf[A] | None = None, prevalence: NumberOf[A] | None = None, inclusive: bool = True, sample_weight: ArrayOf[A] | None = None, where: ArrayOf[A] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, groups: ArrayOf[Any] | None = None, num_groups: int | None = None) -> DecisionCurve[A]: ...

@@ -7,7 +7,7 @@ except ImportError as error:
         "quotakernels.plots needs Matplotlib: pip install 'quotakernels[plots]'", name=error.name
     ) from error
 
-from quotakernels.plots.decisions import DecisionCurveDisplay, ImpactDisplay
+from quotakernels.plots.decisions import CostCurveDisplay, DecisionCurveDisplay, ImpactDisplay
 from quotakernels.plots.displays import (
     DominanceDisplay,
     HitRateDisplay,
@@ -22,6 +22,7 @@ from quotakernels.plots.displays import (
 )
 
 __all__ = [
+    "CostCurveDisplay",
     "DecisionCurveDisplay",
     "DominanceDisplay",
     "HitRateDisplay",

@@ -321,3 +321,98 @@ class DecisionCurveDisplay(Display):
         ax.set(xlabel="Threshold probability", ylim=(-0.2 * top, 1.1 * top) if top > 0 else None)
         self._named("Decision curve", "Net benefit", legend)
         return self
+
+
+# cost curves
+
+
+class CostCurveDisplay(Display):
+    """Cost curves, or Brier curves, beside what selecting nobody or everybody costs.
+
+    Parameters
+    ----------
+    rankings : Ranking, or mapping from names to Rankings
+        What is drawn: each ranking is of one list of scores.
+    kind : {"cost", "brier"}
+        The cost of the best cuts over the probability cost, or the loss at thresholds that are the
+        cost proportion, for scores that are probabilities.
+
+    Attributes
+    ----------
+    rankings : dict from str to Ranking
+        What is drawn, in NumPy.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn last.
+    lines_ : list of Line2D
+        The curve of each model.
+
+    See Also
+    --------
+    quotakernels.decisions.cost_curve, quotakernels.decisions.brier_curve
+
+    References
+    ----------
+    [Drummond 2006]; [Hernández-Orallo 2011].
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from quotakernels.plots import CostCurveDisplay
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> ax = Figure().subplots()
+    >>> display = CostCurveDisplay.from_predictions(y_true, y_score, ax=ax)
+    >>> print(display.lines_[0].get_xdata().round(2), display.lines_[0].get_ydata().round(2))
+    [0.   0.43 1.  ] [0.   0.29 0.  ]
+    """
+
+    _own = ("kind",)
+
+    def __init__(
+        self,
+        rankings: Ranking | Mapping[str, Ranking],
+        *,
+        kind: Literal["cost", "brier"] = "cost",
+    ):
+        check_choice("kind", kind, "cost", "brier")
+        super().__init__(rankings)
+        self.kind = kind
+
+    def plot(self, ax: Axes | None = None, *, legend: bool = True, **line_options: Any) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default on a new figure.
+        legend : bool
+            Whether to draw a legend.
+        **line_options : optional
+            What Matplotlib's `Line2D` takes, for the curves of all models.
+
+        Returns
+        -------
+        CostCurveDisplay
+        """
+        ax, trivial = self._begin(ax), []
+        for name, ranking in self.rankings.items():
+            if self.kind == "cost":  # straight between the slopes of the hull
+                slopes = qk.roc_hull(ranking).slope_min
+                at = np.unique([0.0, *(1 / (1 + slopes[np.isfinite(slopes)])), 1.0])
+                curve: Any = qk.decisions.cost_curve(ranking, probability_cost=at)
+            else:
+                curve = qk.decisions.brier_curve(ranking)
+            self._line(curve[0], curve[1], name, line_options)
+            costs = qk.decisions.cost_curve(ranking) if self.kind == "cost" else curve
+            trivial.append((costs[0], costs.trivial.round(12) + 0.0))  # equal lines are drawn once
+        self._references(trivial, "nobody or all", OPTIMAL)
+        label, title = _COST_AXES[self.kind]
+        ax.set(xlabel=label, xlim=(0, 1))
+        self._named(title, "Normalized expected cost" if self.kind == "cost" else "Loss", legend)
+        return self
+
+
+_COST_AXES = {
+    "cost": ("Probability cost of the positives", "Cost curve"),
+    "brier": ("Cost proportion", "Brier curve"),
+}
+"""The label of the axis, and the title."""

@@ -44,6 +44,8 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "impact_threshold": ("ImpactDisplay", {"impacts": (5, -4, 0, 0), "against": "threshold"}),
     "outcome": ("ImpactDisplay", {"impacts": (5, -4, 0, 0), "kind": "outcome", "ratio": [1, 2]}),
     "decision_curve": ("DecisionCurveDisplay", {"prevalence": 0.3}),
+    "cost_curve": ("CostCurveDisplay", {}),
+    "brier_curve": ("CostCurveDisplay", {"kind": "brier"}),
     "dominance": ("DominanceDisplay", {}),
     "dominance_fpr": ("DominanceDisplay", {"axis": "fpr"}),
 } | {f"chart_{x}": ("PowersChartDisplay", {"kind": x, "hull": True}) for x in CHARTS}

@@ -148,7 +148,7 @@ OF_FIELDS = by_name(
     *("bedroc", "entities", "log_auc", "normalized_pr_auc", "pr_gain_auc", "pr_gain_curve"),
     *("rie", "roc_enrichment", "value_found", "work_saved_over_sampling"),
 )
-OF_FIELDS |= by_name(profits, "emp_churn", "emp_credit")
+OF_FIELDS |= by_name(profits, "brier_curve", "cost_curve", "emp_churn", "emp_credit")
 OF_FIELDS["decision_curve"] = (fields.net_benefit, fields.net_interventions_avoided)
 DECISIONS = ("net_benefit", "net_interventions_avoided", "standardized_net_benefit")
 OF_TABLES |= by_name(fields, *DECISIONS)

@@ -1,4 +1,4 @@
-"""Profits of the best cut for a random share (Verbraken et al. 2013, 2014), cut by cut."""
+"""Costs of the best cut for every weight of the classes, and profits for a random share."""
 
 from __future__ import annotations
 
@@ -107,3 +107,24 @@ def emp_credit(
 ) -> list[Fraction] | None:
     """Of loans that are rejected."""
     return best_profit(ranking, Fraction(1), Fraction(0), Fraction(roi), loss)
+
+
+def cost_curve(ranking: Sequence[Group], share: Number) -> list[Fraction | None]:
+    """The smallest FNR·x + FPR·(1 - x), that of no cut at all, and the quota of its first cut."""
+    x, vertices = Fraction(share), roc_curve(ranking)
+    if vertices[-1].fpr is None or vertices[-1].tpr is None:
+        return [None] * 3
+    costs = [((1 - v.tpr) * x + v.fpr * (1 - x), v.fp + v.tp) for v in vertices]
+    cost, quota = min(costs)
+    return [cost, min(costs[0][0], costs[-1][0]), quota]
+
+
+def brier_curve(ranking: Sequence[Group], share: Number) -> list[Fraction | None]:
+    """2·(c·FP + (1 - c)·FN)/n at the threshold c, at the best cut, and without any."""
+    c, vertices = Fraction(share), roc_curve(ranking)
+    end = vertices[-1]
+    if not (end.fp and end.tp):
+        return [None] * 3
+    losses = [2 * (c * v.fp + (1 - c) * (end.tp - v.tp)) / (end.fp + end.tp) for v in vertices]
+    chosen = sum(v.threshold is not None and v.threshold >= share for v in vertices)
+    return [losses[chosen], min(losses), min(losses[0], losses[-1])]

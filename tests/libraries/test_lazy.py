@@ -71,6 +71,10 @@ def costs(y: Any, s: Any, c: Any) -> dict[str, Any]:
     best = qk.best_operating_point(y, s, cost_fp=[1, 2], cost_fn=1.5, prevalence=0.25)
     h = qk.h_measure(y, s)
     profit = flat(churn=qk.decisions.emp_churn(y, s), credit=qk.decisions.emp_credit(y, s))
+    given = {"probability_cost": [0.25, 0.5]}
+    profit |= flat(
+        cost=qk.decisions.cost_curve(y, s, **given), brier=qk.decisions.brier_curve(y, s)
+    )
     return best._asdict() | profit | {"h": h, "slope": qk.charts.iso_performance_slope(c, 1, c / 8)}
 
 

@@ -1,4 +1,4 @@
-"""Expected maximum profit: exact values, and those of peers."""
+"""Cost curves, and expected maximum profit: exact values, and those of peers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from expected import as_floats, assert_within
 
 import quotakernels as qk
 from measures.test_small_cases import padded_cases
-from quotakernels.decisions import emp_churn, emp_credit
+from quotakernels.decisions import brier_curve, cost_curve, emp_churn, emp_credit
 
 mode = mode_fixture(QUICK)
 MONEY = {"clv": 8, "incentive": 2, "contact": 0.5}
@@ -90,3 +90,56 @@ def test_any_distribution(pair: tuple[int, int]):
     assert_within(
         np.asarray(emp_churn(y, s, acceptance=pair, **MONEY)), as_floats(exact), 1e-11, ""
     )
+
+
+# cost curves
+
+
+SHARES = [0.0, 0.125, 0.5, 0.75, 1.0]
+
+
+@pytest.mark.long_program
+def test_cost_and_brier_curves_of_every_small_case(mode: Mode):
+    def curves(y: Any, s: Any, mask: Any) -> Any:
+        ranking = qk.rank(y, s, where=mask)
+        costs = cost_curve(ranking, probability_cost=SHARES)
+        losses = brier_curve(ranking, cost_proportion=SHARES)
+        return (costs.cost, costs.trivial, costs.quota), losses[1:]
+
+    for measure, found in zip(
+        (profits.cost_curve, profits.brier_curve), mode.run(curves, *padded_cases(3)), strict=True
+    ):
+        cases = [ex.groups(y, s) for y, s in ex.ordered_cases(3)]
+        exact = as_floats([[measure(groups, x) for x in SHARES] for groups in cases])
+        for k, value in enumerate(found):
+            unit = float(np.finfo(np.asarray(value).dtype).eps)
+            assert_within(np.asarray(value), exact[..., k], 16 * unit, f"{measure.__name__} {k}")
+
+
+def test_cost_curves_with_weights():
+    rng = np.random.default_rng(8)
+    y, s, w = rng.integers(0, 2, 30), rng.integers(0, 9, 30) / 8, rng.integers(0, 4, 30)
+    groups = ex.groups(*(x.tolist() for x in (y, s, w)))
+    costs = cost_curve(y, s, sample_weight=w, probability_cost=SHARES)
+    losses = brier_curve(y, s, sample_weight=w, cost_proportion=SHARES)
+    exact = as_floats([profits.cost_curve(groups, x) for x in SHARES])
+    np.testing.assert_allclose(np.stack(costs[1:3], axis=-1), exact[:, :2], atol=1e-15)
+    exact = as_floats([profits.brier_curve(groups, x) for x in SHARES])
+    np.testing.assert_allclose(np.stack(losses[1:], axis=-1), exact, atol=1e-15)
+
+
+def test_the_area_under_a_brier_curve_is_the_brier_score():
+    """Between scores it is straight, so that the middles of their steps give the area."""
+    rng = np.random.default_rng(9)
+    y, s = rng.integers(0, 2, 200), rng.integers(0, 9, 200) / 8
+    middles = (np.arange(8) + 0.5) / 8
+    curve = brier_curve(y, s, cost_proportion=middles)
+    assert curve.loss.mean() == pytest.approx(np.mean((y - s) ** 2), rel=1e-13)
+    benefit = qk.decisions.net_benefit(y, s, threshold=middles)
+    assert curve.loss == pytest.approx(2 * (1 - middles) * (y.mean() - benefit), rel=1e-12)
+    best = qk.best_operating_point(y, s, cost_fp=middles, cost_fn=1 - middles).cost
+    assert curve.best == pytest.approx(2 * best, rel=1e-13)
+    x = 1 - middles
+    odds = y.mean() * x / (y.mean() * x + (1 - y.mean()) * middles)
+    unit = 2 * (y.mean() * x + (1 - y.mean()) * middles)
+    assert curve.best == pytest.approx(unit * cost_curve(y, s, probability_cost=odds).cost)
