@@ -503,7 +503,7 @@ def brier_curve(
 
     References
     ----------
-    [Hernández-Orallo 2011].
+    [Hernández 2011].
 
     Examples
     --------

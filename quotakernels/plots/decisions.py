@@ -352,7 +352,7 @@ class CostCurveDisplay(Display):
 
     References
     ----------
-    [Drummond 2006]; [Hernández-Orallo 2011].
+    [Drummond 2006]; [Hernández 2011].
 
     Examples
     --------
