@@ -108,10 +108,6 @@ DECIDED: dict[tuple[str, str], str] = {
         "layout = Few() if is_below(size, 2**(32)) else ()",
     ): "more examples than memory holds",
     (
-        "quotakernels/ops/native/numpy_.py",
-        "if (np.maximum.reduce(key) >= infinity) or np.minimum.reduce(key) < ~infinity:  # NaN",
-    ): "the general way counts infinite scores, too",
-    (
         "quotakernels/measures/at_quota.py",
         "if (not len(parts) > 1):",
     ): "a single part ends where nothing follows",
