@@ -80,8 +80,8 @@ NDArray = np.ndarray[Any, Any]
 Progress: TypeAlias = Callable[[int, int], None]
 WORKING_COPIES = 60
 """Arrays as long as the examples that a batch of resamples needs at once."""
-HOST_BATCH = 64
-LONG = 16_000
+HOST_BATCH = 256
+LONG = 64_000
 """Examples in resamples measured together; with fewer, calls take longer than computing."""
 _NARROW_NEAR_ONE = {
     *("roc_auc", "gini", "pem", "average_hit_rate", "average_qrecall", "qrecall", "lift"),

@@ -540,8 +540,8 @@ def test_the_number_of_resamples_may_be_of_numpy():
 
 def test_progress_is_told():
     told: list[tuple[int, int]] = []
-    qk.bootstrap(qk.roc_auc, Y, S[0], n_resamples=70, progress=lambda *x: told.append(x))
-    assert told == [(64, 70), (70, 70)]
+    qk.bootstrap(qk.roc_auc, Y, S[0], n_resamples=260, progress=lambda *x: told.append(x))
+    assert told == [(256, 260), (260, 260)]
 
 
 # progress

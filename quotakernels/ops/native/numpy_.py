@@ -128,6 +128,10 @@ def _filled_rows(table: TieTable) -> TieTable:
     return table.map(lambda x: x[kept])
 
 
+_SHORT = 4096
+"""Length of a list that is compared with one number as fast as it is searched in Python."""
+
+
 def _drawn(source: Any, number: int, sizes: tuple[int, ...], length: int, poisson: bool) -> NDArray:
     seed = np.random.SeedSequence(source, spawn_key=(number,))
     generator = np.random.Generator(np.random.PCG64(seed))
@@ -137,10 +141,9 @@ def _drawn(source: Any, number: int, sizes: tuple[int, ...], length: int, poisso
     else:
         parts = [_counts(generator, size) for size in sizes]
     rest = length - sum(sizes)
-    whole = (
-        parts if len(parts) == 1 and not rest else [*parts, np.zeros(rest, dtype=parts[0].dtype)]
-    )
-    return whole[0] if len(whole) == 1 else np.concatenate(whole)
+    if len(parts) == 1 and not rest:
+        return parts[0]
+    return np.concatenate([*parts, np.zeros(rest, dtype=parts[0].dtype)])
 
 
 def _counts(generator: np.random.Generator, size: int) -> NDArray:
@@ -148,7 +151,10 @@ def _counts(generator: np.random.Generator, size: int) -> NDArray:
 
     New pages of memory would cost as much as the draws.
     """
-    counts = np.zeros(size, dtype=np.int32 if size < 2**31 else np.int64)
+    dtype = np.int32 if size < 2**31 else np.int64
+    if size < BLOCK:
+        return np.bincount(generator.integers(0, size, size), minlength=size).astype(dtype)
+    counts = np.zeros(size, dtype=dtype)
     for block in blocks(size):
         drawn = generator.integers(0, size, block.stop - block.start)
         np.add.at(counts, drawn, counts.dtype.type(1))
@@ -196,6 +202,12 @@ class NumPyTypes(Standard):
         infinity = int(np.asarray(np.inf, dtype=x.dtype).view(np.int16))
         ends = (np.int16, infinity), (np.uint16, infinity + 2**15)
         return any(np.maximum.reduce(x.view(bits), axis=None) > end for bits, end in ends)
+
+    def prefix_sum(self, x: NDArray, dtype: Any = None, whole: bool = False) -> Array:
+        """A sum of integers need not wait for the rounding of the one before: it is faster."""
+        if whole and x.dtype.kind in "iu":
+            return self.cast(x.cumsum(axis=-1, dtype=np.int64), dtype or x.dtype)
+        return super().prefix_sum(x, dtype, whole)
 
     def order_key(self, scores: NDArray) -> Array:
         """The bits are a view."""
@@ -481,8 +493,9 @@ class NumPy(NumPyTypes):
         return counts
 
     def bisect(self, ends: NDArray, wanted: NDArray, beyond: bool = False) -> Array:
-        """List by list, unless these are many and short."""
-        if math.prod(ends.shape[:-1]) > ends.shape[-1]:
+        """List by list, unless these are many or short."""
+        lists, length = math.prod(ends.shape[:-1]), ends.shape[-1]
+        if lists > length or (lists > 1 == wanted.shape[-1] and length < _SHORT):
             return super().bisect(ends, wanted, beyond)
         index = np.empty(wanted.shape, dtype=np.int64)
         for row in np.ndindex(ends.shape[:-1]):
