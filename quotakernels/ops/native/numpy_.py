@@ -128,7 +128,7 @@ def _filled_rows(table: TieTable) -> TieTable:
     return table.map(lambda x: x[kept])
 
 
-_SHORT = 4096
+_SCANNED = 4096
 """Length of a list that is compared with one number as fast as it is searched in Python."""
 
 
@@ -495,7 +495,7 @@ class NumPy(NumPyTypes):
     def bisect(self, ends: NDArray, wanted: NDArray, beyond: bool = False) -> Array:
         """List by list, unless these are many or short."""
         lists, length = math.prod(ends.shape[:-1]), ends.shape[-1]
-        if lists > length or (lists > 1 == wanted.shape[-1] and length < _SHORT):
+        if lists > length or (lists > 1 == wanted.shape[-1] and length < _SCANNED):
             return super().bisect(ends, wanted, beyond)
         index = np.empty(wanted.shape, dtype=np.int64)
         for row in np.ndindex(ends.shape[:-1]):
