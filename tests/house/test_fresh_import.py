@@ -125,4 +125,4 @@ def test_an_evaluation_loads_what_it_reads_and_prints_with():
     pytest.importorskip("pyarrow")
     loaded = set(python(COMMAND.format("evaluate --example credit")).split())
     assert {"pyarrow", "rich"} <= loaded
-    assert loaded & {"matplotlib", "pyarrow.parquet", "scipy"} == set()
+    assert loaded & {"matplotlib", "pandas", "pyarrow.parquet", "scipy"} == set()
