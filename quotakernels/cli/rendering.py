@@ -21,6 +21,7 @@ from quotakernels.cli.errors import in_options, printable
 from quotakernels.evaluation.answers import Answer
 from quotakernels.evaluation.certainty import (
     notes_of_clusters,
+    notes_of_drift,
     notes_of_few_groups,
     notes_of_quotas,
 )
@@ -180,7 +181,7 @@ def _print_answer(answer: Answer, console: Console) -> None:
 def _print_notes(evaluation: Evaluation, console: Console, starred: bool) -> None:
     """Print what to mind of the answer, and how to get all the rest."""
     mark = [say("command.best")] if starred else []
-    notes = notes_of_clusters, notes_of_few_groups, notes_of_quotas
+    notes = notes_of_clusters, notes_of_few_groups, notes_of_quotas, notes_of_drift
     for note in (*mark, *(in_options(note) for of in notes for note in of(evaluation))):
         console.print(f"\n{note}")
     sure = evaluation.settings.resampling is not None

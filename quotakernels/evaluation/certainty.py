@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from statistics import NormalDist
@@ -40,6 +41,7 @@ from quotakernels.results import Comparison
 
 USUAL_LEVEL = 0.95
 """The level of intervals and doubts where none was given."""
+_DATE = re.compile(r"\d{4}-\d\d(-\d\d\b.*)?|\d\d?\.\d\d?\.\d{4}")
 _ONE_ERROR = 2 * NormalDist().cdf(-1.0)
 """The p-value of a difference as large as its standard error: smaller differences are too uncertain
 to plan with.
@@ -357,6 +359,7 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
     ]
     yield from _too_narrow(evaluation)
     yield from notes_of_quotas(evaluation)
+    yield from [*notes_of_drift(evaluation)] or [say("notes.same_population")]
     if any(np.any(np.isnan(x.lower) & (x.undefined < resampling.resamples)) for x in shown):
         yield say("notes.no_width")
     for row, name in enumerate(evaluation.models):
@@ -378,6 +381,17 @@ def notes_of_few_groups(evaluation: Results) -> Iterator[str]:
     """Say that few groups tell little of others."""
     if evaluation.has_intervals and (groups := too_few_groups(evaluation)):
         yield say("notes.few_groups", groups=groups)
+
+
+def notes_of_drift(evaluation: Results) -> Iterator[str]:
+    """Say that drift is not seen, where rows were chosen or grouped by date."""
+    settings, groups = evaluation.settings, evaluation.groups
+    found = [(x.column, x.value) for x in (*settings.where, *settings.tune)]
+    if groups is not None:
+        found += [(str(settings.grouped_by), str(x)) for x in groups.names[:1]]
+    dated = [column for column, value in found if _DATE.fullmatch(value)]
+    if dated and settings.resampling is not None:
+        yield say("notes.drift", column=dated[0])
 
 
 def notes_of_quotas(evaluation: Results) -> Iterator[str]:

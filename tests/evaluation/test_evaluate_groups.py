@@ -269,3 +269,12 @@ def test_what_groups_bring_is_what_all_bring(
     without = qk.evaluate("y", rows, by="branch", sample_weight=weight, **limit)
     assert without.groups is not None
     assert "brings" not in [x.name for x in without.groups.values[quota].measures]
+
+
+@pytest.mark.parametrize(("names", "dated"), [(("2026-03", "2026-04"), True), (("a", "b"), False)])
+def test_drift_is_named_where_rows_are_split_by_date(names: tuple[str, str], dated: bool) -> None:
+    month = np.asarray(names)[np.arange(len(FRAME)) % 2]
+    found = qk.evaluate("y", FRAME[["y", "a", "b"]], quota=5, by=month, confidence_level=0.9)
+    named = [x for x in found.notes if "the same population" in x]
+    assert len(named) == 1
+    assert ("They ignore drift" in named[0]) == dated
