@@ -278,7 +278,7 @@ def decile_tables(evaluation: Results) -> Iterator[Table]:
     for model, ranking in zip(evaluation.models, evaluation.rankings, strict=True) if asked else ():
         found = qk.lift_table(ranking, bins=_DECILES)
         largest = int(np.nanargmax(np.abs(found.ks))) if np.isfinite(found.ks).any() else 0
-        ks = percent(float(found.ks[largest]))
+        ks = signed(percent(float(found.ks[largest])))
         columns = [("decile", _words(range(1, _DECILES + 1))), *_of_deciles(ranking, found)]
         yield _table(say("tables.deciles", model=model, ks=ks, decile=largest + 1), columns)
 

@@ -38,6 +38,7 @@ CALLS: dict[str, tuple[Any, dict[str, Any]]] = {
     "one_model": (ONE, {"quota": 30}),
     "two_models": (TWO, {"quota": [30, 5], "fraction": 0.07}),
     "no_quota": (MODELS, {}),
+    "deciles": (ONE, {"quota": 30, "deciles": True}),
     "no_quota_sure": (TWO, SURE),
     "compared": (MODELS, {"quota": 30, "positives": "buyers", **SURE}),
     "one_sure": (ONE, {"quota": 30, "confidence_level": 0.9, "n_resamples": 40}),

@@ -292,3 +292,10 @@ def test_autoc_is_that_of_scores_by_the_definition_of_grf(seed: int):
     assert autoc(y, s, treatment=t) == pytest.approx(wanted, rel=1e-12)
     of_scores = qk.impact_at_quota(None, s, gain=scores, quota=at).whole / at
     assert of_scores.mean() - scores.mean() == pytest.approx(wanted, rel=1e-12)
+
+
+def test_toc_of_causalml():
+    """causalml 0.18, get_toc, with scores of the effect as ``treatment_effect_col``; no ties."""
+    bought, treated = [1, 0, 1, 0, 1, 0, 1, 0], [1, 1, 0, 1, 0, 0, 1, 0]
+    curve = toc_curve(bought, [8, 7, 6, 5, 4, 3, 2, 1], treatment=treated)
+    assert curve.value[1:] == pytest.approx([2, 1, 0, 0, -0.4, -1 / 3, 0, 0], abs=1e-15)
