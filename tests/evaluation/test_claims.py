@@ -75,9 +75,9 @@ m0        25     50.0%  36.2% to 63.8%   2.5  0.700
 m1        24     48.0%  34.6% to 62.7%   2.4  0.690
 """
 RIGHT = {
-    "verdict": "m0, but not for sure",
+    "verdict": "m0, but that is not certain",
     "expected": "49.5%",
-    "sure": "Not sure: the models cannot be told apart",
+    "sure": "Not sure: the models cannot be told apart at this quota",
     "p": "= 0.83",
     "doubt": "",
 }
