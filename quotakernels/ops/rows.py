@@ -24,16 +24,21 @@ class Areas:
     """Twice the areas below T, row by row, of which the sums are wanted."""
 
     @once
+    def twice_found(self: Any) -> Array:
+        """Twice the height of T in the middle of each row."""
+        return self.positive_before + self.positive_upto
+
+    @once
     def won_twice(self: Any) -> Array:
         """Along the negative mass: twice the pairs that each row's negatives lose, ties half."""
-        return self.negative * (self.positive_before + self.positive_upto)
+        return self.negative * self.twice_found
 
     def below_from(self: Any, first: Array, end: Array) -> Array:
         """Along the mass of the rows behind the one that owns the place `first`.
 
         The place stands beside each row, and the `end` of its owner beside each list.
         """
-        before, twice = self.mass_before, self.mass * (self.positive_before + self.positive_upto)
+        before, twice = self.mass_before, self.mass * self.twice_found
         return self.xp.where(before >= first, twice, self.xp.zeros_like(first, dtype=before.dtype))
 
 

@@ -583,12 +583,14 @@ class Torch(TorchTypes):
         return self.bisect(upto, torch.minimum(place, upto[..., -1:]))
 
     def rows_of_positions(self, counts: Array, places: Array) -> Array:
-        """In one search; under `vmap` places are made of the counts, to be a batch if these are."""
+        """In one search; under `vmap` places are made of the counts, to be a batch if these are.
+
+        The end of the last row is not needed, as it owns all places behind the others.
+        """
         if are_mapped(counts):
             places = torch.cumsum(torch.ones_like(counts), dim=-1, dtype=torch.int64)
-        upto = torch.cumsum(counts, dim=-1, dtype=torch.int64)
-        places = places.expand(upto.shape).contiguous()
-        return torch.searchsorted(upto, places).clamp(max=counts.shape[-1] - 1)
+        upto = torch.cumsum(counts[..., :-1], dim=-1, dtype=torch.int64)
+        return torch.searchsorted(upto, places.expand(counts.shape).contiguous())
 
     def hull_ends(self, table: TieTable) -> Array:
         """In readable memory it is found by NumPy, and of short lists by merging chains."""
