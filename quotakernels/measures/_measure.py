@@ -179,7 +179,7 @@ class Measure:
     in_masses : bool
         Whether its result depends on the unit of the masses.
     by_group : bool
-        Whether it gives one value for each group of examples.  With `sums` it does anyway.
+        Whether it gives one value for each group of examples.  If it is `by_sums`, it does anyway.
     over_groups : bool
         Whether one bad value makes its results for all groups NaN.
     by_sums : bool
@@ -225,8 +225,8 @@ class Measure:
         """Set what follows from the facts, and from the signatures of function and validator."""
         numbers, function = self.numbers, self._function
         functools.update_wrapper(self, function)
-        self.by_group = self.by_group or self.sums is not None
         self.by_sums = self.by_sums or self.sums is not None
+        self.by_group = self.by_group or self.by_sums
         self.cut_optional = numbers in (masses_or_all, masses_and_positions)
         plain = numbers in (no_numbers, one_value, wanted_masses, masses_or_all)
         scale_free = plain and not self.in_masses

@@ -349,7 +349,7 @@ def normalized_enrichment_factor(table: ops.TieTable | ops.QuotaCut, wanted: Arr
     return xp.maximum(_hit_rate(xp, table, wanted, found), _qrecall(xp, table, wanted, found))
 
 
-@measure(Measure, greater_is_better=None, by_group=True, by_sums=True, by_counts=True)
+@measure(Measure, greater_is_better=None, by_sums=True, by_counts=True)
 def lift_table(table: ops.TieTable, *, bins: int = 10) -> LiftTable:
     """Lift and KS of each of `bins` parts of equal size, such as deciles, best examples first.
 

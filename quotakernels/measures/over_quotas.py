@@ -48,7 +48,7 @@ class PemAreas(NamedTuple, Generic[T]):
     s3: T
 
 
-@measure(Measure, greater_is_better=None, by_positives=True, by_group=True, by_sums=True)
+@measure(Measure, greater_is_better=None, by_positives=True, by_sums=True)
 def pem_areas(table: ops.TieTable, *, method: Literal["sum", "area"] = "sum") -> PemAreas:
     """The areas S1, S2 and S3 in PEM = (S1 - S2)/S3 ([AR] eq. 14-15, Table 5).
 
@@ -217,8 +217,8 @@ def _won(table: Any) -> Won:
     if table.groups and (mark := table.mark) is not None:
         twice, pairs = xp.won_twice_by_group(table)
         return Won(xp.cast(twice, mark.dtype), pairs * mark)
-    won = partial(pairs_won, xp, table, Totals(xp, table))
-    return ops.kept(table, "won", lambda: xp.sum_rows(table, won())[0])
+    total = Totals(xp, table)
+    return ops.kept(table, "won", lambda: xp.sum_rows(table, pairs_won(xp, table, total))[0])
 
 
 @measure(
@@ -988,7 +988,7 @@ class Summary(NamedTuple, Generic[T]):
     s3: T
 
 
-@measure(Measure, greater_is_better=None, by_positives=True, by_group=True, by_sums=True)
+@measure(Measure, greater_is_better=None, by_positives=True, by_sums=True)
 def summary(table: ops.TieTable) -> Summary:
     """All measures over all quotas in one pass, for less than the time of two of them.
 

@@ -190,7 +190,7 @@ def pr_vertices(xp: Namespace, table: ops.TieTable, start: Start) -> PrCurve:
     return PrCurve(recall, precision, cut_thresholds(xp, table), fp, tp)
 
 
-@measure(Measure, greater_is_better=True, by_positives=True, by_group=True)
+@measure(Measure, greater_is_better=True, by_positives=True, by_sums=True)
 def average_precision(table: ops.TieTable) -> Array:
     """Average precision: the precision at each cut, weighted with the recall that it adds.
 
@@ -309,14 +309,7 @@ def _precisions(xp: Namespace, limit: Array, rows: Any) -> tuple[Array]:
     )
 
 
-@measure(
-    Measure,
-    greater_is_better=True,
-    monotone="by default",
-    by_positives=True,
-    by_group=True,
-    by_sums=True,
-)
+@measure(Measure, greater_is_better=True, monotone="by default", by_positives=True, by_sums=True)
 def pr_auc(
     table: ops.TieTable,
     *,
@@ -398,7 +391,7 @@ def pr_auc(
     return mean * (between[1] - between[0])
 
 
-@measure(Measure, greater_is_better=True, by_group=True, by_sums=True)
+@measure(Measure, greater_is_better=True, by_sums=True)
 def normalized_pr_auc(table: ops.TieTable) -> Array:
     """AUC-PR above its floor: (A - A₀)/(1 - A₀), A₀ being that of the worst order.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from quotakernels._array import Array, concrete, is_compiling
+from quotakernels._array import Array, concrete, device, is_compiling
 
 EXACT_IN_FLOAT64 = 2.0**53
 """Whole numbers up to this are exact in float64."""
@@ -98,13 +98,7 @@ class Few(_Known):
     """The layout of a table of fewer than 2**31 examples, in any rows.  It holds no array."""
 
 
-class _Running(NamedTuple):
-    begins: Array | tuple[()] = ()
-    mark: Array | None = None
-    starts: Array | tuple[()] = ()
-
-
-class Running(_Running):
+class Running(NamedTuple):
     """The layout of a table of running counts, which are exact.
 
     It takes fewer steps to make, and serves what is made of sums alone.  `counts` and `positives`
@@ -125,6 +119,14 @@ class Running(_Running):
         Of NumPy, how many examples there are before each row, where rows are groups with positives
         only; what is between them are negatives.  An empty tuple where rows follow each other.
     """
+
+    begins: Array | tuple[()] = ()
+    mark: Array | None = None
+    starts: Array | tuple[()] = ()
+
+
+class Shared(Running):
+    """The layout of running counts that a ranking keeps, beside which more can be kept."""
 
 
 Layout: TypeAlias = Any
@@ -266,14 +268,20 @@ class TieTable(NamedTuple):
         return TieTable._make((self.thresholds, *counts, *masses, columns, (), (), ()))
 
 
+def _is_plain(x: Array | None) -> bool:
+    """Whether what is made of an array has values: JAX has no device here, as it may trace."""
+    lasting = x is None or (device(x) is not None and concrete(x))
+    return lasting and not getattr(x, "requires_grad", False)
+
+
 def kept(table: Any, name: str, make: Callable[[], Any]) -> Any:
     """What `make` gives of a table, or ranking: once, for all measures that share it.
 
-    It stands with the layout, and counts as long as that has these columns.  It may hold neither
-    the layout, which would be a cycle, nor what a program traces.
+    It stands with the layout, and counts as long as that has these columns.  It may not hold the
+    layout, which would be a cycle.  Nothing is kept of what is traced, or has gradients.
     """
     store = getattr(getattr(table, "layout", None), "__dict__", None)
-    if store is None or is_compiling() or not concrete(table.counts):
+    if store is None or is_compiling() or not all(map(_is_plain, table[1:5])):
         return make()
     if any(x is not y for x, y in zip(store.get("of", 4 * (None,)), table[1:5], strict=True)):
         store.clear()

@@ -5,19 +5,19 @@ T(j) is a straight line between two such groups as well, so no sum over rows or 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels.ops._table import Running, TieTable
+from quotakernels.ops._table import Running, Shared, TieTable
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks
 from quotakernels.ops.native._numpy_words import Part, count_type, whole_groups
 
 NDArray = np.ndarray[Any, Any]
 
-ROOM, MOST_ROOM = 12, 1 << 22
-"""So many items for each example, and at most, has the array of the columns of one list.
+ROOM, MOST_ROOM = 4, 1 << 20
+"""So many rows for each example, and at most, has the array of the columns of one list.
 
 What is not written takes no memory; but the system takes back what is free beyond twice the largest
 array, and would clear it in each call for the many arrays of sums.
@@ -29,18 +29,13 @@ SHORT = 2
 def merged_of_words(parts: list[Part], positives: int) -> TieTable:
     """The table of one list of sorted words, so many of which belong to positives."""
     size = sum([part.words.shape[0] for part in parts])
-    items = 3 * (positives + 2)
-    memory = np.empty(max(items, min(ROOM * size, MOST_ROOM)), dtype=_number_type(size))
-    every = (words for part in parts for words in whole_groups(part.words))
-    return _written(memory[:items].reshape(3, -1), size, map(_groups_with_positives, every))
+    rows = max(positives + 2, min(ROOM * size, MOST_ROOM))
+    columns = np.empty((3, rows), dtype=np.float64 if size <= BLOCK else count_type(size))
+    every = [words for part in parts for words in whole_groups(part.words)]
+    return _written(columns, size, map(_groups_with_positives, every))
 
 
-def _number_type(size: int) -> Any:
-    """Short lists are counted in the floats that sums need, others in less memory."""
-    return np.float64 if size <= BLOCK else count_type(size)
-
-
-def _written(columns: NDArray, size: int, every: Iterator[_Groups]) -> TieTable:
+def _written(columns: NDArray, size: int, every: Iterable[_Groups]) -> TieTable:
     """The table of the groups of all blocks, in columns that have at least as many rows."""
     columns[1:, 0] = row = done = 0
     for groups in every:
@@ -172,10 +167,11 @@ def merged_groups(table: TieTable) -> TieTable | None:
     whole = int(np.add.reduce(counts, dtype=np.int64))
     counts = counts.astype(count_type(whole), copy=False)
     rows = np.count_nonzero(positives != 0)  # NumPy looks at integers one by one
-    columns = np.empty((3, rows + 2), dtype=_number_type(whole))
+    columns = np.empty((3, rows + 2), dtype=counts.dtype)
     tied = whole != counts.shape[0] or np.maximum.reduce(counts, initial=0) > 1
     every = blocks(counts.shape[0], 2 * BLOCK)
-    return _written(columns, whole, (_of_rows(counts[x], positives[x], tied) for x in every))
+    found = _written(columns, whole, (_of_rows(counts[x], positives[x], tied) for x in every))
+    return found._replace(layout=Shared(*found.layout))
 
 
 def _of_rows(counts: NDArray, positives: NDArray, tied: bool) -> _Groups:
