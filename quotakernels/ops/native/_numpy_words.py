@@ -116,13 +116,14 @@ def counted_groups(scores: NDArray, labels: NDArray) -> TieTable | None:
 
 
 def _spare_bits(scores: NDArray) -> int | None:
-    """How many of the last bits are 0 in all scores; None where it is not looked for."""
-    if scores.dtype.kind != "f" or scores.dtype.itemsize == 2:
+    """How many of the last bits are 0 in all scores; None of floats that should be far apart."""
+    if scores.dtype.kind in "biu":
         return 0
-    if scores.dtype.itemsize > 8 or scores.shape[0] <= BLOCK:
+    if scores.dtype.itemsize > 8 or scores.shape[0] <= BLOCK // 4:
         return None
     used = int(np.bitwise_or.reduce(scores.view(f"i{scores.dtype.itemsize}")))
-    return (used & -used).bit_length() - 1 if used else 0
+    shift = max((used & -used).bit_length() - 1, 0)
+    return shift if shift or scores.dtype.itemsize == 2 else None
 
 
 def count_keys(key: NDArray, labels: NDArray, best: int, counts: NDArray) -> NDArray:

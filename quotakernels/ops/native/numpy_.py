@@ -442,8 +442,7 @@ class NumPy(NumPyTypes):
     ) -> tuple[Array, dict[str, Array], Array]:
         """Those of one list are counted where they belong, in blocks."""
         scores, labels, weights, valid, columns = examples
-        plain = weights is None and not columns and groups is None
-        if scores.ndim != 1 or not plain or self.key_bits(scores.dtype) > 64:
+        if scores.ndim != 1 or weights is not None or columns or groups is not None:
             return super().binned(counts, examples, bits, groups)
         if valid is not None and not valid.all():
             scores, labels = scores[valid], labels[valid]
