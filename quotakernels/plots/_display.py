@@ -206,7 +206,8 @@ def on_host(result: Any) -> Any:
     found = result.map(host_array)
     found = found._replace(thresholds=found.thresholds.astype(np.float64))
     filled = found.counts > 0
-    return found.map(lambda x: x[filled]) if filled.ndim == 1 and filled.any() else found
+    some = filled.ndim == 1 and filled.any() and not filled.all()
+    return found.map(lambda x: x[filled]) if some else found
 
 
 # models
