@@ -173,12 +173,18 @@ class Arrays:
         return x
 
     def total(self, x: Array) -> Array:
-        """Sum over the last axis by a balanced tree: the rounding error grows with log n only."""
-        if x.shape[-1] == 1:
-            return x[..., 0]
-        if self.of_kind(x.dtype, "integral"):
-            return self.sum(x, axis=-1, dtype=x.dtype)
-        return sum_of_halves(self, x)
+        """Sum over the last axis by a balanced tree: the rounding error grows with log n only.
+
+        The first half is a power of two, so that no other is shorter than its neighbour.
+        """
+        while (size := x.shape[-1]) > 1 and not self.of_kind(x.dtype, "integral"):
+            half = 1 << ((size - 1).bit_length() - 1)
+            rest = x[..., half:]
+            if (lacking := 2 * half - size) > 0:
+                pad = self.zeros((*x.shape[:-1], lacking), dtype=x.dtype, device=device(x))
+                rest = self.concat([rest, pad], axis=-1)
+            x = x[..., :half] + rest
+        return x[..., 0] if x.shape[-1] == 1 else self.sum(x, axis=-1, dtype=x.dtype)
 
     # counts
 
@@ -457,21 +463,6 @@ class Arrays:
         `otherwise` may be evaluated everywhere, so it should be the cheaper of the two.
         """
         return self.where(rare, if_rare(*arguments), otherwise(*arguments))
-
-
-def sum_of_halves(xp: Namespace, x: Array) -> Array:
-    """By additions: XLA on CPU errs where it fuses sums with their terms.
-
-    The first half is a power of two, so that no other is shorter than its neighbour.
-    """
-    while (size := x.shape[-1]) > 1:
-        half = 1 << ((size - 1).bit_length() - 1)
-        rest = x[..., half:]
-        if (lacking := 2 * half - size) > 0:
-            pad = xp.zeros((*x.shape[:-1], lacking), dtype=x.dtype, device=device(x))
-            rest = xp.concat([rest, pad], axis=-1)
-        x = x[..., :half] + rest
-    return xp.sum(x, axis=-1, dtype=x.dtype)
 
 
 def largest_by_bits(

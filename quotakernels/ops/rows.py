@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from quotakernels._array import Array, Namespace, device, once
@@ -311,18 +312,26 @@ class RowSums(Tables):
         NumPy reads the rows in blocks that stay in the cache, all other libraries the whole
         columns.
         """
-        wide, totals = self.wide_float(device(table[0])), []
+        wide = self.wide_float(device(table[0]))
+        return [
+            tuple(self.cast(self.group_total(table, x), wide) for x in terms)
+            for terms in self.terms_of_rows(table, sums)
+        ]
+
+    def terms_of_rows(
+        self, table: TieTable, sums: tuple[RowSum, ...]
+    ) -> Iterator[tuple[Array, ...]]:
+        """The terms of each sum, by row or by position."""
+        wide = self.wide_float(device(table[0]))
         readers = {x: _readers(self, table, wide, x) for x in {each.in_list for each in sums}}
         by_position = self.read_by_position(table)
         for each in sums:
             whole, floats = readers[each.in_list]
             rows = whole if each.whole else floats
             if by_position and each.by_position is not None:
-                terms = each.by_position(rows.positions)
+                yield each.by_position(rows.positions)
             else:
-                terms = each.terms(rows)
-            totals.append(tuple(self.cast(self.group_total(table, x), wide) for x in terms))
-        return totals
+                yield each.terms(rows)
 
 
 def _readers(xp: Namespace, table: TieTable, wide: Any, in_list: bool) -> tuple[Any, Any]:

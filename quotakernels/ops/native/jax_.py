@@ -16,14 +16,13 @@ import numpy as np
 from jax.custom_batching import sequential_vmap
 
 from quotakernels._array import Across, Array, Device, F, concrete, tolerance
-from quotakernels.ops._table import EXACT_IN_INT64, TOLERANCE, TieTable
+from quotakernels.ops._table import EXACT_IN_INT64, TOLERANCE, RowSum, TieTable
 from quotakernels.ops.arrays import (
     bits_from_key,
     is_below,
     is_symbolic,
     key_from_bits,
     largest_by_bits,
-    sum_of_halves,
 )
 from quotakernels.ops.standard import Standard
 
@@ -186,7 +185,8 @@ def _ends(counts: Array, positive: Array, negative: Array) -> Array:
             now = jnp.where(joined, both, edge_of(row))
             return _Chain(edges, top, row + ~joined, _at(edges, top), now)
 
-        edges = jnp.zeros((size + 2, 3), positive.dtype)
+        nothing = jnp.minimum(positive[0], 0)  # which has to wait for the columns, as has its room
+        edges = jnp.broadcast_to(nothing, (size + 2, 3))
         none, one = jnp.zeros((), jnp.int32), jnp.ones((), jnp.int32)
         first = _Chain(edges, none, one, edges[0], edge_of(none))
         last = jax.lax.while_loop(lambda chain: chain.row <= size, step, first)
@@ -262,8 +262,34 @@ def _sorted_by_words(key: Array, columns: tuple[Array, ...]) -> tuple[Array, ...
     return (~(words >> 31)).astype(key.dtype), *(_taken(x, order) for x in columns)
 
 
-_sum_of_halves = jax.jit(partial(sum_of_halves, jnp))
-"""In one program, or else each addition would be compiled by itself."""
+def _totals(*terms: Array) -> list[Array]:
+    """Sums over the last axis, all in one loop that makes the terms too.
+
+    Beside each sum of floats stands what rounding has taken from it: it is right within an ulp.
+    """
+    shape, operands = jnp.broadcast_shapes(*(x.shape for x in terms)), []
+    nothing = {x.dtype: jnp.zeros((), x.dtype) for x in terms}
+    lost = {kind: jnp.broadcast_to(x, shape) for kind, x in nothing.items() if _is_float(kind)}
+    for x in terms:
+        operands += [jnp.broadcast_to(x, shape), *([lost[x.dtype]] if x.dtype in lost else [])]
+
+    def added(left: tuple[Array, ...], right: tuple[Array, ...]) -> tuple[Array, ...]:
+        pairs, sums = zip(left, right, strict=True), []
+        for x, y in pairs:
+            both = x + y
+            sums.append(both)
+            if x.dtype in lost:
+                own, (lost_before, lost_there) = both - x, next(pairs)
+                sums.append(lost_before + lost_there + ((x - (both - own)) + (y - own)))
+        return tuple(sums)
+
+    start = tuple(nothing[x.dtype] for x in operands)
+    sums = iter(jax.lax.reduce(tuple(operands), start, added, (len(shape) - 1,)))
+    return [next(sums) + next(sums) if x.dtype in lost else next(sums) for x in terms]
+
+
+_in_one_program = jax.jit(_totals)
+"""Or else the operations would be compiled one by one."""
 
 
 class JaxTypes(Standard):
@@ -374,12 +400,17 @@ class JaxTypes(Standard):
         return super().segment_scan(x, first, combine)
 
     def total(self, x: Array) -> Array:
-        """XLA may sum whole numbers in any order."""
-        if x.shape[-1] == 1 or not _is_float(x.dtype):
-            return super().total(x)
-        if is_symbolic(x.shape[-1]):
-            return self.segment_sum(x, jnp.zeros_like(x, dtype=bool))[..., -1]
-        return _sum_of_halves(x)
+        """Of floats it is right within an ulp."""
+        found: Array = _in_one_program(x)[0] if _is_float(x.dtype) else super().total(x)
+        return found
+
+    def totals_of_rows(self, table: TieTable, sums: tuple[RowSum, ...]) -> list[tuple[Array, ...]]:
+        """In one loop, so that no term has to be stored."""
+        if table.groups:
+            return super().totals_of_rows(table, sums)
+        terms, wide = list(self.terms_of_rows(table, sums)), _wide_float()
+        found = iter(_totals(*(x for own in terms for x in own)))
+        return [tuple(self.cast(next(found), wide) for _ in own) for own in terms]
 
 
 class Jax(JaxTypes):
