@@ -159,20 +159,23 @@ def _ends_in_turn(table: TieTable) -> Array:
     shape = table.counts.shape
     if 0 in shape:
         return jnp.zeros(shape, dtype=bool)
-    columns = (table.counts, table.positive, table.negative)
+    columns = (table.counts, table.positive, *((table.negative,) if table.weighted else ()))
     lists = (x.reshape(-1, shape[-1]) for x in columns)
     return jax.vmap(_ends)(*lists).reshape(shape)
 
 
 @sequential_vmap  # type: ignore[untyped-decorator]
-def _ends(counts: Array, positive: Array, negative: Array) -> Array:
+def _ends(counts: Array, positive: Array, *masses: Array) -> Array:
+    """Negatives without masses of their own are counted row by row, which takes no room."""
     with computing():  # batches trace this anew
-        size, turns = counts.shape[0], _turning(positive, negative)
+        size = counts.shape[0]
+        turns = _turning(positive, *(masses or (counts - positive,)))
 
         def edge_of(row: Array) -> Array:
             filled = (row < size) & (_at(counts, row) > 0)
             end = jnp.where(filled, row, -1).astype(positive.dtype)
-            return jnp.stack([_at(positive, row), _at(negative, row), end])
+            up, along = _at(positive, row), _at(masses[0] if masses else counts, row)
+            return jnp.stack([up, along if masses else along - up, end])
 
         def step(chain: _Chain) -> _Chain:
             edges, top, row, at_top, now = chain
