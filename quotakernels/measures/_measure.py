@@ -256,7 +256,7 @@ class Measure:
         if "threshold" in numbers:
             numbers["threshold"] = in_precision_of(ranking[0], numbers["threshold"])
         if (on_host := host_view(ranking, *beside)) is not None:
-            own = ops.kept(ranking, "on_host", lambda: type(ranking)._make(on_host))
+            own = ops.shared(ranking, "on_host", lambda: type(ranking)._make(on_host))
             found = self._computed(own, numbers, options)
             return from_host_view(found, ranking[0])
         return self._computed(ranking, numbers, options)

@@ -218,7 +218,7 @@ def _won(table: Any) -> Won:
         twice, pairs = xp.won_twice_by_group(table)
         return Won(xp.cast(twice, mark.dtype), pairs * mark)
     total = Totals(xp, table)
-    return ops.kept(table, "won", lambda: xp.sum_rows(table, pairs_won(xp, table, total))[0])
+    return ops.shared(table, "won", lambda: xp.sum_rows(table, pairs_won(xp, table, total))[0])
 
 
 @measure(

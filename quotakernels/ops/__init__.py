@@ -22,7 +22,7 @@ from quotakernels.ops._table import RowSum as RowSum
 from quotakernels.ops._table import Running as Running
 from quotakernels.ops._table import TieTable as TieTable
 from quotakernels.ops._table import columns_by_class as columns_by_class
-from quotakernels.ops._table import kept as kept
+from quotakernels.ops._table import shared as shared
 from quotakernels.ops._table import map_columns as map_columns
 from quotakernels.ops._table import to_sum as to_sum
 from quotakernels.ops.arrays import is_below as is_below

@@ -81,7 +81,7 @@ ExampleColumns: TypeAlias = tuple[Array, Array, Array | None, Array | None, dict
 
 
 class _Known(NamedTuple):
-    """What is known of the rows of a table.  It holds no array, but what is `kept` stands with it.
+    """What is known of the rows of a table.  It is empty, but what is `shared` stands with it.
 
     Copies of a ranking and compiled programs make it anew, so they begin with nothing kept.
     """
@@ -274,7 +274,7 @@ def _is_plain(x: Array | None) -> bool:
     return lasting and not getattr(x, "requires_grad", False)
 
 
-def kept(table: Any, name: str, make: Callable[[], Any]) -> Any:
+def shared(table: Any, name: str, make: Callable[[], Any]) -> Any:
     """What `make` gives of a table, or ranking: once, for all measures that share it.
 
     It stands with the layout, and counts as long as that has these columns.  It may not hold the
@@ -283,12 +283,11 @@ def kept(table: Any, name: str, make: Callable[[], Any]) -> Any:
     store = getattr(getattr(table, "layout", None), "__dict__", None)
     if store is None or is_compiling() or not all(map(_is_plain, table[1:5])):
         return make()
-    if any(x is not y for x, y in zip(store.get("of", 4 * (None,)), table[1:5], strict=True)):
-        store.clear()
-        store["of"] = table[1:5]
-    if name not in store:
-        store[name] = make()
-    return store[name]
+    columns, found = store.get(name, (4 * (None,), None))
+    if any(x is not y for x, y in zip(columns, table[1:5], strict=True)):
+        found = make()
+        store[name] = table[1:5], found
+    return found
 
 
 class RowSum(NamedTuple):

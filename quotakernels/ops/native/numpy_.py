@@ -18,7 +18,7 @@ from quotakernels.ops._table import (
     QuotaCut,
     RowSum,
     TieTable,
-    kept,
+    shared,
     to_sum,
 )
 from quotakernels.ops.arrays import flagged_places
@@ -393,7 +393,7 @@ class NumPy(NumPyTypes):
 
     def merged_groups(self, table: TieTable) -> TieTable | None:
         """Of one list without weights; a ranking keeps them."""
-        return kept(table, "merged", lambda: merged_groups(table))
+        return shared(table, "merged", lambda: merged_groups(table))
 
     # sums over rows
 
