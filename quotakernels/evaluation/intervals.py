@@ -344,7 +344,8 @@ def _resampled_gains(data: Resampled) -> _Gained:
     data.on_step("resampling what they bring")
     given = {**data.brings, **data.sample.cost, **data.drawn(data.resampling.resamples)}
     if data.thresholds is None:
-        found = optima(qk.best_quota, {}, [*data.quotas.values()], None, scores, **given)
+        with silently():
+            found = optima(qk.best_quota, {}, [*data.quotas.values()], None, scores, **given)
         of_each: _Gained = dict(zip((None, *data.quotas), found, strict=True))
         return of_each | {None: (found[0][0], found[0][0].value)}
     chosen: dict[Any, Any] = {None: ValueAt(qk.best_quota, data.thresholds)}

@@ -175,7 +175,7 @@ def _assert_between(found: Any, wanted: Any, measure: str) -> None:
 
 MONEY = [
     ("all.parquet", ("--quota", "40", "--quota", "7.5%", "--gain", "v", "--place-cost", "0.25")),
-    ("parts", ("--quota", "40.5", "--quota", "0", "--gain", "v", "--weight", "w")),
+    ("parts", ("--quota", "40.5", "--quota", "0.001%", "--gain", "v", "--weight", "w")),
     ("all.arrow", ("--quota", "40", "--impact", "3,-1,-0.5,0.25", "--ratio", "2", "--by", "part")),
     ("parts", ("--budget", "33.3", "--budget", "0", "--cost", "c", "--gain", "v")),
     ("all.parquet", ("--budget", "100.1", "--cost", "c", "--weight", "w", "--by", "branch")),
@@ -214,7 +214,7 @@ def test_intervals_at_quotas_are_those_of_other_engines(
     data: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(passes, "_BITS", 6)
-    given = (*GIVEN, "--score", "t", "--quota", "40", "--quota", "7.5%", "--quota", "0", *options)
+    given = (*GIVEN, "--score", "t", "--quota", "40", "--quota", "7.5%", "--quota", "0.001%", *options)
     given = (*given, "--confidence", "90%")
     wanted, told = by_both(data, "parts", *given)
     closed = dict.fromkeys(("hit_rate", "qrecall", "lift"), "score")

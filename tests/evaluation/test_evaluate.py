@@ -326,7 +326,6 @@ def test_intervals_of_skewed_gains_hold_what_quotas_bring() -> None:
     assert few > 100
 
 
-@pytest.mark.filterwarnings("ignore:only 10 clusters")
 def test_a_number_is_recommended_where_it_pays() -> None:
     rng, scores = np.random.default_rng(1), np.arange(2000.0)[::-1]
     gain = rng.normal(0.5 - scores[::-1] / 2000)
