@@ -214,8 +214,8 @@ def test_intervals_at_quotas_are_those_of_other_engines(
     data: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(passes, "_BITS", 6)
-    given = (*GIVEN, "--score", "t", "--quota", "40", "--quota", "7.5%", "--quota", "0.001%", *options)
-    given = (*given, "--confidence", "90%")
+    quotas = ("--quota", "40", "--quota", "7.5%", "--quota", "0.001%")
+    given = (*GIVEN, "--score", "t", *quotas, *options, "--confidence", "90%")
     wanted, told = by_both(data, "parts", *given)
     closed = dict.fromkeys(("hit_rate", "qrecall", "lift"), "score")
     sure = {"level": 0.9, "resamples": 0, "closed_forms": closed, "notes": []}
