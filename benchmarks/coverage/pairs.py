@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 import quotakernels as qk
 from benchmarks.coverage.seen import LEVEL, SLACK, Seen, Tested, Verdict
 from benchmarks.coverage.sources import ALIKE, FRACTION, MEASURES, WORSE, Draw, Scores
@@ -96,3 +98,42 @@ def planned(source: Scores, draw: Draw) -> Iterator[Verdict]:
                 f"{measure.__name__}, shift {apart}, {positive:.0%} positive, quota {fraction:.0%}"
             )
             yield Verdict(what, "power", test(labels, pair, **at).p_value <= 1 - LEVEL + SLACK)
+
+
+EARLY = (
+    (1000, 0.1, 50, 1.2, 0.9),
+    (500, 0.2, 25, 1.0, 0.6),
+    (2000, 0.05, 40, 1.5, 1.1),
+    (1000, 0.1, 50, 2.0, 1.4),
+    (1000, 0.1, 50, 3.0, 2.2),
+    (1000, 0.1, 30, 2.5, 1.7),
+    (300, 0.1, 15, 2.0, 1.0),
+    (2000, 0.02, 20, 2.0, 1.3),
+)
+"""Rows, the share of positives, a quota that ends before most of them, and two models' shifts."""
+
+
+def early(source: Scores, draw: Draw) -> Iterator[Tested | Verdict]:
+    """The score test and Fisher's with mid-p, which holds its level there, at early quotas."""
+    for rows, positive, quota, apart, less in EARLY:
+        study = source._replace(n=rows, positive=positive, apart=apart)
+        what = f"{rows} rows, {positive:.0%} positive, quota {quota}, shift {apart}"
+        for better in (False, True):
+            labels, scores = study.models(draw.rng, (1.0, less / apart if better else 1.0))
+            found = qk.inference.compare_selections(labels, scores, quota=quota)
+            for test, p in (("score", found.p_value), ("Fisher's", _mid_p(found))):
+                if better:
+                    yield Verdict(what, f"found by {test}", p <= 1 - LEVEL)
+                else:
+                    yield Tested(what, test, p)
+
+
+def _mid_p(found: Any) -> float:
+    """Fisher's p-value, of which what is as probable as what was found counts half."""
+    from scipy.stats import hypergeom
+
+    alone, first = round(found.discordant), round(found.positives_a)
+    both = first + round(found.positives_b)
+    chances = hypergeom.pmf(np.arange(both + 1), 2 * alone, both, alone)
+    alike = np.isclose(chances, chances[first], rtol=1e-9)
+    return float(np.sum(chances[(chances < chances[first]) & ~alike]) + np.sum(chances[alike]) / 2)

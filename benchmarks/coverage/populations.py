@@ -17,8 +17,11 @@ LARGE = 150_000
 """About as many rows tell the truth."""
 HEAVY: dict[str, Callable[[np.random.Generator, int], Array]] = {
     "uniform": lambda rng, rows: rng.uniform(0.5, 1.5, rows),
+    "normal": lambda rng, rows: rng.normal(1.0, 0.5, rows),
+    "lognormal 1": lambda rng, rows: rng.lognormal(-0.5, 1.0, rows),
     "lognormal": lambda rng, rows: rng.lognormal(-2.0, 2.0, rows),
     "pareto": lambda rng, rows: 0.5 * rng.pareto(1.5, rows),
+    "pareto 2.5": lambda rng, rows: 1.5 * rng.pareto(2.5, rows),
 }
 """Amounts of a mean of 1."""
 COLUMNS = {"per": "group", "by": "group"}

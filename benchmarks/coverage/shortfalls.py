@@ -56,6 +56,12 @@ DEFAULTS: dict[tuple[str, str], str] = {
     ("verdicts", "wrongly sure"): "evaluate",
     ("winners", "wrongly left behind"): "compare",
     ("winners", "of the best"): "evaluate",
+    ("early quotas", "score"): "compare_selections",
+    ("gains", "sum"): "evaluate",
+    ("gains", "difference"): "evaluate",
+    ("gains", "expected of the best cut"): "evaluate",
+    ("gains", "rejected"): "evaluate",
+    ("gains", "wrongly sure of gains"): "evaluate",
 }
 """The functions whose defaults they are, by kind and method."""
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks import machine
-from benchmarks.coverage import along, few, folds, pairs, shapes, single, verdicts
+from benchmarks.coverage import along, few, folds, gains, pairs, shapes, single, verdicts
 from benchmarks.coverage.seen import Sights, rows, summed
 from benchmarks.coverage.sources import SOURCES, Draw, Scores
 
@@ -50,6 +50,8 @@ KINDS = {
     "winners": Kind(23, verdicts.winners),
     "unequal weights": Kind(21, single.unequal),
     "campaigns": Kind(22, shapes.campaigns),
+    "gains": Kind(24, gains.gains),
+    "early quotas": Kind(25, pairs.early),
 }
 POPULATIONS = {
     "tied": 0,
@@ -66,7 +68,7 @@ POPULATIONS = {
 
 OF_ONE = (
     *("few positives", "few clusters", "few groups", "shapes", "quotas", "planned"),
-    *("winners", "campaigns"),
+    *("winners", "campaigns", "gains", "early quotas"),
 )
 """Kinds that have their own data sets, most of them made of the moderate population."""
 
