@@ -10,6 +10,7 @@ import quotakernels as qk
 from benchmarks.coverage.populations import Population
 from benchmarks.coverage.seen import LEVEL, Seen, Verdict
 from benchmarks.coverage.sources import Draw, Scores
+from quotakernels.inference.gains import Gains, tests_of_totals
 
 RESAMPLES = 40
 """For the mean of what the choice of a cut adds; intervals take none."""
@@ -32,31 +33,28 @@ SETTINGS = {
 def gains(_: Scores, draw: Draw) -> Iterator[Seen | Verdict]:
     """Intervals as `evaluate` has them, how many are noted, and how often it is wrongly sure."""
     for what, source in SETTINGS.items():
-        columns, truth = source.sample(draw.rng), source.truth
-        sure = {"confidence_level": LEVEL, "compare": True, "n_resamples": RESAMPLES}
-        scores = {x: columns[x] for x in source.models}
-        found = qk.evaluate(
-            columns["label"], scores, quota=int(source.quota), gain=columns["gain"], **sure
+        columns, truth, places = source.sample(draw.rng), source.truth, source.quota
+        gain, scores = columns["gain"], [columns[x] for x in source.models]
+        of = Gains(gain, np.zeros(1))
+        totals = [of.in_places(x, places) for x in scores]
+        brings = np.asarray([qk.select(x, quota=places) @ gain for x in scores])
+        yield Seen(what, "sum", *(brings[0] + totals[0].ends(LEVEL)), truth.compared["m0"])
+        noted = [x.is_skewed(LEVEL) for x in totals]
+        yield Verdict(what, "sum, with a note", noted[0])
+        test = tests_of_totals(brings, totals, LEVEL).of_pair(0, 1)
+        alike = source.shifts == ALIKE
+        apart = 0.0 if alike else truth.compared["m0"] - truth.compared["m1"]
+        yield Seen(what, "difference", test.lower, test.upper, apart)
+        first = int(np.argmax(brings))
+        sure = test.p_value <= 1 - LEVEL and not noted[first]
+        yield Verdict(
+            what,
+            "wrongly sure of gains" if alike else "rightly sure",
+            sure and (alike or not first),
         )
-        assert found.gains is not None
-        ((quota, values),) = found.gains.at_quota.items()
-        few = found.gains.few_rows(quota, "brings")[0] > 0
-        yield Seen(what, "sum", *values.interval("brings", 0), truth.compared["m0"])
-        yield Verdict(what, "sum, with a note", bool(few))
-        test = next(x for x in found.differences if x.measure == "brings" and x.quota).found
-        i, j = test.names.index("m0"), test.names.index("m1")
-        apart = truth.compared["m0"] - truth.compared["m1"]
-        apart = 0.0 if source.shifts == ALIKE else apart
-        yield Seen(what, "difference", test.lower[i, j], test.upper[i, j], apart)
-        cut = found.gains.best_cut
-        model = found.models[cut.model]
-        if not np.isnan(cut.expected.lower):
-            elsewhere = truth.brings(model, cut.places)
-            yield Seen(what, "expected of the best cut", *cut.expected[1:3], elsewhere)
-        if source.shifts == ALIKE:
-            said = found.answers[-1].verdict.lower().startswith("sure that")
-            yield Verdict(what, "wrongly sure of gains", said)
-            yield Verdict(what, "rejected", bool(test.p_value[0, 1] <= 1 - LEVEL))
-        else:
-            said = found.answers[-1].verdict.lower().startswith("sure that m0")
-            yield Verdict(what, "rightly sure", said)
+        how = {"gain": gain, "n_resamples": RESAMPLES, "random_state": 1}
+        best = qk.inference.best_cut_interval(qk.best_quota, None, scores[0], **how)
+        there = of.from_threshold(scores[0], float(best.threshold.estimate))
+        ends = min(best.expected.estimate, best.value.estimate) + there.ends(LEVEL)
+        cut = float(best.quota.estimate)
+        yield Seen(what, "expected of the best cut", *ends, truth.brings("m0", cut))

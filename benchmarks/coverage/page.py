@@ -63,7 +63,7 @@ SAID = {
 ABOUT = """\
 # Coverage
 
-`python -m benchmarks.coverage report` writes this page, and with `--all` prints all figures.
+`python -m benchmarks.coverage report` writes this page; `--all` prints all figures.
 
 A 95 % interval should contain the true value in 95 of 100 data sets. A test at 5 % should find a
 difference in at most 5 of 100 where there is none. We drew {replications} data sets from each
@@ -72,9 +72,8 @@ population, whose true values are known, and counted. The Monte-Carlo error is {
 more than 6.
 
 Scores are normal, and those of positives are shifted upwards. The number of positives is random.
-Hit rate and lift are those of the best tenth. A cut is steep if a strong model has about as many
-places as there are positives. Other scores have {shapes} shapes: skewed, heavy-tailed,
-tied or with missed positives.
+Hit rate and lift are those of the best tenth. A steep cut has about as many places as there are
+positives. Other scores have {shapes} shapes. Rows, positives and AUC:
 
 {data}
 """
@@ -94,26 +93,24 @@ HOLD = """\
 - Intervals, lowest to highest figure: {intervals}.
 - Tests: {tests}.
 - Power of studies that `sample_size` planned for 80 of 100, by assumed curves: {power}.
-- Power of `compare_selections` at early quotas, of 100 that Fisher's mid-p finds: {early}. It
-  misses most where nearly all of the selected are positive; at late quotas Fisher's fails.
+- Power of `compare_selections` at early quotas, of 100 that Fisher's mid-p finds: {early},
+  the fewest where nearly all selected are positive.
 """
 INSTEAD = """\
 ## What to use instead
 
-- **Hit rate near 1.** Resamples hardly vary if nearly all selected rows are positive. Use
-  `hit_rate_interval` and `compare_selections`.
+- **Hit rate near 1.** Use `hit_rate_interval` and `compare_selections`.
 - **Average precision.** Near an AUC of 1 use `average_precision_interval`. With rare positives
-  neither method reaches its level, and both warn.
+  neither method reaches its level.
 - **AUC near 1, or fewer than 30 positives.** Use `auc_interval`, and compare models with
   `test="permutation"`.
 - **Fewer than 60 clusters.** There is no safe interval of one model.
 - **Best cut.** Use `expected` for the chosen cut, or `value` with fewer than 20 distinct scores.
-- **Gains of which few rows earn half.** `evaluate` says so beside the interval, and names no model
-  as surely the best. Where its intervals fall short it says so in {noted} of 100 data sets.
-- **Areas of hulls.** Resamples find better cuts than the population has: intervals lie too high.
+- **Gains of few rows.** `evaluate` says so in {noted} of 100 where it falls short.
+- **Areas of hulls.** Intervals lie too high.
 
 Not simulated: bands of the lift, permutation tests beyond AUC, most measures with weights that
-depend on labels or scores, quotas other than the best tenth.
+depend on labels or scores.
 """
 
 
@@ -167,8 +164,7 @@ def _noted(run: dict[str, Any]) -> str:
 def _populations() -> str:
     """A line of each."""
     lines = (
-        f"- {x.title}: {x.n} rows, {100 * x.positive:g} % positive, AUC {x.truth('AUC'):.3f}"
-        for x in SOURCES.values()
+        f"- {x.title}: {x.n}, {x.positive:.0%}, {x.truth('AUC'):.3f}" for x in SOURCES.values()
     )
     return "\n".join(lines)
 

@@ -60,7 +60,6 @@ DEFAULTS: dict[tuple[str, str], str] = {
     ("gains", "sum"): "evaluate",
     ("gains", "difference"): "evaluate",
     ("gains", "expected of the best cut"): "evaluate",
-    ("gains", "rejected"): "evaluate",
     ("gains", "wrongly sure of gains"): "evaluate",
 }
 """The functions whose defaults they are, by kind and method."""
