@@ -67,9 +67,8 @@ ABOUT = """\
 
 A 95 % interval should contain the true value in 95 of 100 data sets. A test at 5 % should find a
 difference in at most 5 of 100 where there is none. We drew {replications} data sets from each
-population, whose true values are known, and counted. The Monte-Carlo error is {error:.1f} of
-100. A default falls short if its intervals hold the truth in fewer than 92, or its test rejects in
-more than 6.
+population. The Monte-Carlo error is {error:.1f} of 100. A default falls short if its intervals
+hold the truth in fewer than 92, or its test rejects in more than 6.
 
 Scores are normal, and those of positives are shifted upwards. The number of positives is random.
 Hit rate and lift are those of the best tenth. A steep cut has about as many places as there are
@@ -80,19 +79,19 @@ positives. Other scores have {shapes} shapes. Rows, positives and AUC:
 INTERVALS = """\
 ## Intervals that fall short
 
-Each figure below 92; with few examples, or an AUC near 1, these calls warn:
+Below 92; with few examples, or an AUC near 1, these calls warn:
 """
 TESTS = """\
 ## Tests that reject too often
 
-Of two equally good models; each figure above 6:
+Of equally good models; above 6:
 """
 HOLD = """\
 ## Defaults that hold in every setting
 
 - Intervals, lowest to highest figure: {intervals}.
 - Tests: {tests}.
-- Power of studies that `sample_size` planned for 80 of 100, by assumed curves: {power}.
+- Power of studies planned for 80 of 100, by assumed curves: {power}.
 - Power of `compare_selections` at early quotas, of 100 that Fisher's mid-p finds: {early},
   the fewest where nearly all selected are positive.
 """
@@ -107,7 +106,6 @@ INSTEAD = """\
 - **Fewer than 60 clusters.** There is no safe interval of one model.
 - **Best cut.** Use `expected` for the chosen cut, or `value` with fewer than 20 distinct scores.
 - **Gains of few rows.** `evaluate` says so in {noted} of 100 where it falls short.
-- **Areas of hulls.** Intervals lie too high.
 
 Not simulated: bands of the lift, permutation tests beyond AUC, most measures with weights that
 depend on labels or scores.

@@ -190,8 +190,10 @@ def evaluate(
     -----
     Intervals of what models bring are Student's t of the sum, corrected for skewness [Hall 1992],
     but at budgets; tests are Student's t of the rows, or clusters, that only one model selects.
-    They hold their level where models are equally good.  QUOTED
-    Where a few rows bring half of all gains a note says so, and no model is called the best.
+    In simulations 95 % intervals of log-normal and Pareto gains covered what a quota brings in 81
+    to 91 %, differences of unequal models in 83 or 84, and the best cut in 90 or 92; models of
+    equal worth were rarely told apart.  Where a few rows bring half of all gains a note says so,
+    and no model is called the best.
 
     References
     ----------
