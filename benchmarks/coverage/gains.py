@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,8 @@ def gains(_: Scores, draw: Draw) -> Iterator[Seen | Verdict]:
         of = Gains(gain, np.zeros(1))
         totals = [of.in_places(x, places) for x in scores]
         brings = np.asarray([qk.select(x, quota=places) @ gain for x in scores])
-        yield Seen(what, "sum", *(brings[0] + totals[0].ends(LEVEL)), truth.compared["m0"])
+        lower, upper = brings[0] + totals[0].ends(LEVEL)
+        yield Seen(what, "sum", lower, upper, truth.compared["m0"])
         noted = [x.is_skewed(LEVEL) for x in totals]
         yield Verdict(what, "sum, with a note", noted[0])
         test = tests_of_totals(brings, totals, LEVEL).of_pair(0, 1)
@@ -52,9 +54,10 @@ def gains(_: Scores, draw: Draw) -> Iterator[Seen | Verdict]:
             "wrongly sure of gains" if alike else "rightly sure",
             sure and (alike or not first),
         )
-        how = {"gain": gain, "n_resamples": RESAMPLES, "random_state": 1}
+        how: dict[str, Any] = {"gain": gain, "n_resamples": RESAMPLES, "random_state": 1}
         best = qk.inference.best_cut_interval(qk.best_quota, None, scores[0], **how)
         there = of.from_threshold(scores[0], float(best.threshold.estimate))
-        ends = min(best.expected.estimate, best.value.estimate) + there.ends(LEVEL)
+        expected = min(best.expected.estimate, best.value.estimate)
+        lower, upper = expected + there.ends(LEVEL)
         cut = float(best.quota.estimate)
-        yield Seen(what, "expected of the best cut", *ends, truth.brings("m0", cut))
+        yield Seen(what, "expected of the best cut", lower, upper, truth.brings("m0", cut))
