@@ -148,7 +148,7 @@ def _of_best(run: dict[str, Any]) -> str:
     """The power of the score test as a percentage of that of Fisher's, lowest to highest."""
     found = {(x.what, x.how): x.of_100 for x in found_in(run) if x.kind == "early quotas"}
     fisher = {what: x for (what, how), x in found.items() if how == "found by Fisher's"}
-    parts = sorted(100 * found[what, "found by score"] / x for what, x in fisher.items())
+    parts = sorted(100 * found[what, "found by score"] / x for what, x in fisher.items() if x)
     return f"{parts[0]:.0f}–{parts[-1]:.0f}" if parts else ""
 
 
@@ -156,7 +156,7 @@ def _noted(run: dict[str, Any]) -> str:
     """How many intervals of gains have a note where these fall short."""
     found = [x for x in found_in(run) if x.kind == "gains"]
     short = {x.what for x in found if x.how == "sum" and x.is_short}
-    return _range([x for x in found if x.how == NOTED and x.what in short])
+    return _range([x for x in found if x.how == NOTED and x.what in short]) if short else "none"
 
 
 def _populations() -> str:
