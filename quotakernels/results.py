@@ -15,6 +15,7 @@ from quotakernels.inference.folds import FoldSummary as FoldSummary, FoldTest as
 from quotakernels.inference.hit_rates import Interval as Interval
 from quotakernels.inference.hit_rates import SelectionComparison as SelectionComparison
 from quotakernels.inference.planning import SampleSize as SampleSize
+from quotakernels.inference.published import TableComparison as TableComparison
 from quotakernels.measures._measure import RankingAtQuota as RankingAtQuota
 from quotakernels.measures.at_quota import Curve as Curve, LiftTable as LiftTable
 from quotakernels.measures.by_group import Entities as Entities, GroupCounts as GroupCounts

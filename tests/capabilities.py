@@ -22,7 +22,8 @@ FORMS = ("jax.jit", "jax.vmap", "torch.func.vmap", "torch.compile", "shapes alon
 
 OF_FILES = ("load_state", "save_state", "state_info")
 """A file holds values, so that these never meet arrays without."""
-ON_HOST = ("compare", "compare_selections", "evaluate", "sample_size", "vote")
+ON_HOST = ("compare", "compare_selections", "compare_tables", "evaluate", "sample_size", "vote")
+ON_HOST += ("table_interval",)
 """Their results depend on values, names in order, so that these refuse arrays without."""
 OF_DRAWS = ("bootstrap", "curve_band", "best_cut_interval")
 """Tensors without values have no random numbers; test_bootstrap and test_bands run these in a JAX
@@ -190,6 +191,7 @@ GIVEN = {**LABELS, **SCORES, **NUMBERS, "models": {"a": S, "b": S[::-1]}}
 """What parameters without a default are given."""
 DRAWN = {"n_resamples": 9, "random_state": 1}
 GROUPS = [0, 0, 1, 1, 0, 1, 0, 1]
+TABLE = qk.tables.ConfusionTable(tp=4, fp=1, fn=2, tn=8)
 OF_DECISIONS = ("net_benefit", "net_interventions_avoided", "standardized_net_benefit")
 MORE: dict[str, dict[str, Any]] = {
     "table_curve": {"measure": qk.recall},
@@ -198,6 +200,8 @@ MORE: dict[str, dict[str, Any]] = {
     "bootstrap": {"measure": qk.roc_auc, **DRAWN},
     "compare": {"measure": qk.roc_auc, **DRAWN},
     "vote": {"measure": qk.roc_auc},
+    "table_interval": {"measure": qk.recall, "table": TABLE},
+    "compare_tables": {"measure": qk.recall, "first": TABLE, "second": TABLE},
     "sample_size": {"measure": "roc_auc", "y_true": Y, "models": [S, S[::-1]], "difference": 0.1},
     "best_cut_interval": {"best": qk.best_boundary, "impacts": (1, -1, 0, 0), **DRAWN},
     "fold_summary": {"measure": qk.roc_auc},

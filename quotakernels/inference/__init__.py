@@ -22,6 +22,10 @@ from quotakernels.inference.hit_rates import (
     qrecall_interval as qrecall_interval,
 )
 from quotakernels.inference.planning import sample_size as sample_size
+from quotakernels.inference.published import (
+    compare_tables as compare_tables,
+    table_interval as table_interval,
+)
 
 _NAMES = (x for x in dir() if not x.startswith("_"))
 __all__ = [x for x in _NAMES if f"{__name__}.{x}" not in _sys.modules]

@@ -7,6 +7,8 @@ from quotakernels.inference.areas import delong_test_unpaired as delong_test_unp
 from quotakernels.inference.bands import best_cut_interval as best_cut_interval
 from quotakernels.inference.bands import curve_band as curve_band
 from quotakernels.inference.planning import sample_size as sample_size
+from quotakernels.inference.published import compare_tables as compare_tables
+from quotakernels.inference.published import table_interval as table_interval
 from quotakernels.inference.areas import AucCovariance
 from quotakernels.inference.areas import AucInterval
 from quotakernels.inference.bootstrapping import BootstrapResult

@@ -146,7 +146,7 @@ def wilson(
     xp: Namespace,
     found: Array,
     missed: Array,
-    z: float,
+    z: Array | float,
     variance: Array,
     cut: Array | float = 0.0,
     moves: Array | float = 0.0,

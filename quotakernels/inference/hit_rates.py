@@ -115,7 +115,7 @@ Method = Literal["score", "wilson", "exact"]
 
 @plainly
 class Interval(NamedTuple, Generic[T]):
-    """A hit rate, Qrecall or lift with its confidence interval; all of one shape.
+    """A measure with its confidence interval; all of one shape.
 
     Attributes
     ----------
