@@ -164,7 +164,7 @@ def parameters(name: str) -> dict[str, inspect.Parameter]:
     """Those that a function takes, also those that it hands on to `rank`."""
     own = inspect.signature(functions()[name]).parameters
     handed: Mapping[str, inspect.Parameter] = {}
-    if any(x.kind is x.VAR_KEYWORD for x in own.values()):
+    if name not in OF_TABLES and any(x.kind is x.VAR_KEYWORD for x in own.values()):
         ranked = inspect.signature(qk.rank).parameters
         handed = {k: x for k, x in ranked.items() if x.kind is x.KEYWORD_ONLY or name in OF_DATA}
     return {**handed, **own}
@@ -179,6 +179,8 @@ def has(name: str, argument: str) -> bool:
 
 OF_PAIRS = ("delong_test", "fold_test")
 """Their two models may have batch axes."""
+OF_TABLES = ("compare_tables", "table_interval")
+"""What they hand on are a measure's own numbers."""
 OF_DATA = ("best_cut", "table_curve")
 """They take labels and scores by position only."""
 Y = np.asarray([1, 0, 1, 1, 0, 0, 1, 0])
