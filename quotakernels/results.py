@@ -8,7 +8,7 @@ import typing as _typing
 from quotakernels.inference.bands import BestCutInterval as BestCutInterval, CurveBand as CurveBand
 from quotakernels.inference.bootstrapping import BootstrapResult as BootstrapResult
 from quotakernels.inference.comparing import Comparison as Comparison
-from quotakernels.inference.comparing import JointTest as JointTest, Vote as Vote
+from quotakernels.inference.comparing import JointTest as JointTest
 from quotakernels.inference.areas import AucCovariance as AucCovariance, AucInterval as AucInterval
 from quotakernels.inference.areas import DelongTest as DelongTest
 from quotakernels.inference.folds import FoldSummary as FoldSummary, FoldTest as FoldTest
@@ -16,6 +16,7 @@ from quotakernels.inference.hit_rates import Interval as Interval
 from quotakernels.inference.hit_rates import SelectionComparison as SelectionComparison
 from quotakernels.inference.planning import SampleSize as SampleSize
 from quotakernels.inference.published import TableComparison as TableComparison
+from quotakernels.inference.voting import MeasureCorrelations as MeasureCorrelations, Vote as Vote
 from quotakernels.measures._measure import RankingAtQuota as RankingAtQuota
 from quotakernels.measures.at_quota import Curve as Curve, LiftTable as LiftTable
 from quotakernels.measures.by_group import Entities as Entities, GroupCounts as GroupCounts

@@ -23,7 +23,7 @@ FORMS = ("jax.jit", "jax.vmap", "torch.func.vmap", "torch.compile", "shapes alon
 OF_FILES = ("load_state", "save_state", "state_info")
 """A file holds values, so that these never meet arrays without."""
 ON_HOST = ("compare", "compare_selections", "compare_tables", "evaluate", "sample_size", "vote")
-ON_HOST += ("table_interval",)
+ON_HOST += ("measure_correlations", "table_interval")
 """Their results depend on values, names in order, so that these refuse arrays without."""
 OF_DRAWS = ("bootstrap", "curve_band", "best_cut_interval")
 """Tensors without values have no random numbers; test_bootstrap and test_bands run these in a JAX
@@ -204,6 +204,7 @@ MORE: dict[str, dict[str, Any]] = {
     "vote": {"measure": qk.roc_auc},
     "table_interval": {"measure": qk.recall, "table": TABLE},
     "compare_tables": {"measure": qk.recall, "first": TABLE, "second": TABLE},
+    "measure_correlations": {"measures": {"a": qk.roc_auc, "b": qk.pem}},
     "sample_size": {"measure": "roc_auc", "y_true": Y, "models": [S, S[::-1]], "difference": 0.1},
     "best_cut_interval": {"best": qk.best_boundary, "impacts": (1, -1, 0, 0), **DRAWN},
     "fold_summary": {"measure": qk.roc_auc},

@@ -316,20 +316,16 @@ def _differs(found: Votes, name: str, best: int, other: int) -> Iterator[bool]:
 
 def table_7(found: Votes) -> str:
     """Correlations of the marks over X, in each run, beside AR Table 7."""
-    values, lines = curves(found), []
-    for pair, numbers in printed.CORRELATIONS.items():
-        runs = zip(*(values[name] for name in pair), strict=True)
-        here = [_correlation(*both) for both in runs]
+    runs = [
+        qk.inference.measure_correlations(MEASURES, labels, votes).correlation
+        for labels, votes in zip(found.labels, found.votes, strict=True)
+    ]
+    place, lines = {name: k for k, name in enumerate(MEASURES)}, []
+    for (one, other), numbers in printed.CORRELATIONS.items():
+        here = [run[place[one], place[other]] for run in runs]
         shown = _spread(here, ".2f") if len(here) > RUNS else ", ".join(f"{x:.2f}" for x in here)
-        lines.append([" and ".join(pair), ", ".join(map(str, numbers)), shown])
+        lines.append([f"{one} and {other}", ", ".join(map(str, numbers)), shown])
     return _pages.table(["measures", "printed", "here"], lines)
-
-
-def _correlation(one: np.ndarray, other: np.ndarray) -> float:
-    """NaN where one of the two is the same for every X."""
-    if np.ptp(one) == 0 or np.ptp(other) == 0:
-        return float("nan")
-    return float(np.corrcoef(one, other)[0, 1])
 
 
 def correlations_of_models(found: Votes) -> str:

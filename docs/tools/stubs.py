@@ -127,6 +127,9 @@ FUNCTIONS = {
         "measure: Callable[..., Any], y_true: ArrayOf[A] | None, y_score: ArrayOf[A], *, {all})"
         " -> GroupMean[A]",
     ),
+    "measure_correlations": (
+        "measures: Mapping[str, Any], y_true: Any, models: Any, *, {all}) -> MeasureCorrelations",
+    ),
     "mixture": (
         "hull: RocHull[T], *, fpr: Number) -> Mixture[T]",
         "hull: RocHull[T], *, tpr: Number) -> Mixture[T]",

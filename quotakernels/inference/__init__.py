@@ -14,7 +14,7 @@ from quotakernels.inference.bands import (
     curve_band as curve_band,
 )
 from quotakernels.inference.bootstrapping import bootstrap as bootstrap
-from quotakernels.inference.comparing import compare as compare, vote as vote
+from quotakernels.inference.comparing import compare as compare
 from quotakernels.inference.folds import fold_summary as fold_summary, fold_test as fold_test
 from quotakernels.inference.hit_rates import (
     compare_selections as compare_selections,
@@ -25,6 +25,10 @@ from quotakernels.inference.planning import sample_size as sample_size
 from quotakernels.inference.published import (
     compare_tables as compare_tables,
     table_interval as table_interval,
+)
+from quotakernels.inference.voting import (
+    measure_correlations as measure_correlations,
+    vote as vote,
 )
 
 _NAMES = (x for x in dir() if not x.startswith("_"))

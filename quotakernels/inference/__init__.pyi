@@ -18,11 +18,12 @@ from quotakernels.inference.folds import FoldSummary
 from quotakernels.inference.folds import FoldTest
 from quotakernels.inference.hit_rates import Interval
 from quotakernels.measures._measure import Measure
+from quotakernels.inference.voting import MeasureCorrelations
 from quotakernels.measures.public import MeasureOptions
 from quotakernels.ranking import Ranking
 from quotakernels.inference.hit_rates import SelectionComparison
 from quotakernels.measures.public import ValueMeasure
-from quotakernels.inference.comparing import Vote
+from quotakernels.inference.voting import Vote
 R = TypeVar("R", covariant=True)
 class RecordMeasure(Protocol[R]):
     @property
@@ -52,7 +53,6 @@ def bootstrap(measure: RecordMeasure[R], y_true: Any, y_score: Any, *, n_resampl
 @overload
 def bootstrap(measure: Callable[..., Any] | Mapping[Any, Any], y_true: Any, y_score: Any, *, n_resamples: int = 1000, confidence_level: float = 0.95, method: Literal['expanded', 'bca', 'percentile', 'basic', 'student'] | None = None, stratified: bool = False, clusters: Any = None, poisson: bool = False, random_state: Any = None, max_memory: int = 1073741824, progress: bool | Callable[[int, int], None] | None = None, sample_weight: ArrayOf[Any] | None = None, where: ArrayOf[Any] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[Any] | None = None, gain_rejected: NumberOf[Any] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[Any] | None = None, treatment: ArrayOf[Any] | None = None, **options: Unpack[MeasureOptions]) -> Any: ...
 def compare(measure: Any, y_true: Any, models: Any, *, test: Literal['bootstrap', 'permutation', 'delong', 'score'] | None = None, greater_is_better: bool | None = None, alternative: Literal['two-sided', 'greater', 'less'] = 'two-sided', margin: float = 0.0, n_resamples: int = 2000, confidence_level: float = 0.95, stratified: bool = False, clusters: Any = None, random_state: Any = None, max_memory: int = 1073741824, progress: bool | Callable[[int, int], None] | None = None, sample_weight: ArrayOf[Any] | None = None, where: ArrayOf[Any] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[Any] | None = None, gain_rejected: NumberOf[Any] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[Any] | None = None, treatment: ArrayOf[Any] | None = None, method: Any = ..., **options: Unpack[MeasureOptions]) -> Comparison: ...
-def vote(measure: Any, y_true: Any, models: Any, *, voters: int | None = None, greater_is_better: bool | None = None, sample_weight: ArrayOf[Any] | None = None, where: ArrayOf[Any] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[Any] | None = None, gain_rejected: NumberOf[Any] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[Any] | None = None, treatment: ArrayOf[Any] | None = None, method: Any = ..., **options: Unpack[MeasureOptions]) -> Vote: ...
 @overload
 def fold_summary(measure: ValueMeasure, y_true: Any, y_score: Any, folds: Any, *, pooled: bool = False, confidence_level: float = 0.95, n_train: float | None = None, sample_weight: ArrayOf[Any] | None = None, where: ArrayOf[Any] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[Any] | None = None, gain_rejected: NumberOf[Any] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[Any] | None = None, treatment: ArrayOf[Any] | None = None, method: Any = ..., **options: Unpack[MeasureOptions]) -> FoldSummary: ...
 @overload
@@ -85,3 +85,5 @@ class QrecallIntervalMeasure(Measure):
     @overload
     def __call__(self, ranking: Ranking[T], *, fraction: Number, population: Number | None = None, measure: Literal['qrecall', 'lift'] | Measure = 'qrecall', confidence_level: float = 0.95) -> Interval[T]: ...
 qrecall_interval: QrecallIntervalMeasure
+def measure_correlations(measures: Mapping[str, Any], y_true: Any, models: Any, *, sample_weight: ArrayOf[Any] | None = None, where: ArrayOf[Any] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[Any] | None = None, gain_rejected: NumberOf[Any] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[Any] | None = None, treatment: ArrayOf[Any] | None = None) -> MeasureCorrelations: ...
+def vote(measure: Any, y_true: Any, models: Any, *, voters: int | None = None, greater_is_better: bool | None = None, sample_weight: ArrayOf[Any] | None = None, where: ArrayOf[Any] | None = None, pos_label: Any = None, ties: TiePolicy = 'expected', validate: bool = True, gain: ArrayOf[Any] | None = None, gain_rejected: NumberOf[Any] = 0, groups: ArrayOf[Any] | None = None, num_groups: int | None = None, cost: ArrayOf[Any] | None = None, treatment: ArrayOf[Any] | None = None, method: Any = ..., **options: Unpack[MeasureOptions]) -> Vote: ...

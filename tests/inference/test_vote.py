@@ -12,7 +12,7 @@ import pytest
 from expected import as_floats
 
 import quotakernels as qk
-from quotakernels.inference import vote
+from quotakernels.inference import measure_correlations, vote
 
 RNG = np.random.default_rng(3)
 LABELS = RNG.integers(0, 2, 24)
@@ -110,3 +110,24 @@ def test_other_libraries(library: str):
     means = found.means(xp.asarray(SCORES))
     assert type(means) is type(xp.asarray(SCORES))
     np.testing.assert_allclose(np.asarray(means), known.means(SCORES), rtol=1e-6)
+
+
+def test_correlations_of_measures_over_models():
+    """As from the exact values; what is the same for all models, but for rounding, has none."""
+    measures = {
+        "AHR": qk.average_hit_rate,
+        "cost": partial(qk.expected_cost, cost_fp=1, cost_fn=3, quota=9),
+        "same": lambda x: 0.1 + 1e-17 * qk.pem(x),
+        "PEM": qk.pem,
+    }
+    found = measure_correlations(measures, LABELS, MODELS, sample_weight=WEIGHTS)
+    assert found.names == tuple(measures)
+    given = [LABELS.tolist(), SCORES[0].tolist()]
+    exact = ex.average_hit_rate(ex.groups(*given, sample_weight=WEIGHTS))
+    np.testing.assert_allclose(found.values[0, 0], float(exact))
+    known = np.corrcoef(found.values[[0, 1, 3]])
+    np.testing.assert_allclose(found.correlation[np.ix_([0, 1, 3], [0, 1, 3])], known)
+    np.testing.assert_array_equal(found.correlation, found.correlation.T)
+    assert np.isnan(found.correlation[2]).all()
+    with pytest.raises(TypeError, match="measures must be a mapping from names to measures"):
+        measure_correlations(qk.pem, LABELS, MODELS)  # type: ignore[arg-type]
