@@ -32,6 +32,7 @@ from quotakernels.evaluation.tables import (
     Table,
     brief_tables,
     decile_tables,
+    decision_tables,
     group_tables,
     pair_tables,
     values_table,
@@ -144,6 +145,7 @@ def print_evaluation(evaluation: Evaluation, console: Console, everything: bool)
     brief = () if everything and not evaluation.settings.quotas else brief_tables(evaluation)
     of_all = evaluation.sections if everything else []
     tables = [*brief, *(values_table(evaluation, x) for x in of_all)]
+    tables += decision_tables(evaluation) if everything else []
     tables += [*decile_tables(evaluation), *group_tables(evaluation)]
     for table in tables:
         print_table(table, console)

@@ -229,22 +229,46 @@ def _best_cut(evaluation: Results, gains: GainResults) -> Said:
     first, share = evaluation.size(quota).first(), percent(quota / evaluation.total)
     said = say("many.best_cut", first=first, model=name, share=share, amount=brings)
     verdict = say("many.number_by", number=number(quota), model=name)
-    return _on_other_rows(evaluation, (verdict, (said,)), found, "all")
+    return _on_other_rows(evaluation, (verdict, (said,)), found, "all", evaluation.total)
 
 
-def _on_other_rows(evaluation: Results, here: Said, cut: ChosenCut, all_of_it: str) -> Said:
-    """What is said of a cut that was chosen here, with what to expect of it on new data, or the
-    doubt whether it is worth choosing.
+_LITTLE = 0.05
+"""The share of its lead over selecting nobody that a cut may lose."""
+
+
+def _how_far(evaluation: Results, cut: ChosenCut, most: float) -> Iterator[str]:
+    """Between which numbers of rows, up to the most, a cut may move and lose little ([EL] section
+    4); nothing where that is any number, or no other, and of weights.
+    """
+    gains = evaluation.gains
+    assert gains is not None
+    best = gains.cuts[cut.model]._replace(value=cut.brings, quota=cut.places)
+    ends = best.near(_LITTLE * (cut.brings - gains.nobody))
+    first, last = float(ends[0]), min(float(ends[1]), most)
+    any_number = first <= best.curve.quota[1] and last >= most
+    if not evaluation.weighted and first < last and not any_number:
+        near = "many.near" if gains.nobody == 0 else "many.near_lead"
+        model = evaluation.models[cut.model]
+        yield say(near, first=number(first), last=number(last), model=model)
+
+
+def _on_other_rows(
+    evaluation: Results, here: Said, cut: ChosenCut, all_of_it: str, most: float
+) -> Said:
+    """What is said of a cut that was chosen here among `most` rows, with how far it may move and
+    what to expect of it on new data, or the doubt whether it is worth choosing.
     """
     verdict, said = here
     amount, expected = evaluation.amount, cut.expected
+    doubt = _doubt(evaluation, cut)
+    if not doubt:
+        said = (*said, *_how_far(evaluation, cut, most))
     if not math.isnan(expected.lower):
         interval = evaluation.interval(expected[1:3], amount)
         rows, models = counted(cut.few, "row", "rows"), len(evaluation.models)
         parts = {"rows": rows, "of": say("many.expect_of", models=models) if models > 1 else ""}
         how = "many.expect_of_few" if cut.few else "many.expect"
         said = (*said, say(how, amount=amount(expected.value), interval=interval, **parts))
-    doubt = _doubt(evaluation, cut)
     if doubt == "nobody":
         assert evaluation.gains is not None
         nobody, said_p = amount(evaluation.gains.nobody), _by_chance(evaluation, cut.by_chance[0])
@@ -292,7 +316,7 @@ def _within(choice: Choice) -> Said:
     amount = evaluation.amount(fewer.brings)
     said = say(brought, first=best.first(), model=name, amount=amount, all=size.all)
     here = say("many.part_of", number=number(fewer.places), the=size.the), (said,)
-    return _on_other_rows(evaluation, here, fewer, size.all)
+    return _on_other_rows(evaluation, here, fewer, size.all, choice.places)
 
 
 def fewer_to_fill(choice: Choice) -> ChosenCut | None:

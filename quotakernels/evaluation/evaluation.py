@@ -30,6 +30,7 @@ from quotakernels.evaluation.tables import (
     Table,
     brief_tables,
     decile_tables,
+    decision_tables,
     gain_tables,
     group_tables,
     measure_tables,
@@ -231,9 +232,9 @@ class Evaluation(Results):
 
     @property
     def tables(self) -> list[Table]:
-        """All tables: what selecting brings, the measures, deciles, groups, and tests of pairs."""
-        parts = gain_tables, measure_tables, decile_tables, group_tables, pair_tables
-        return [table for part in parts for table in part(self)]
+        """All tables: what selecting brings, the measures, decisions, deciles, groups and tests."""
+        parts = (gain_tables, measure_tables, decision_tables, decile_tables, group_tables)
+        return [table for part in (*parts, pair_tables) for table in part(self)]
 
     @property
     def notes(self) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import quotakernels as qk
-from quotakernels._text import between, fixed, formatted, money, number, percent, plain
+from quotakernels._text import between, digits, fixed, formatted, money, number, percent, plain
 from quotakernels.evaluation.certainty import compared_by, heading_of, in_sentences, limit_of
 from quotakernels.evaluation.results import (
     Choice,
@@ -186,6 +186,36 @@ def gain_tables(evaluation: Results) -> Iterator[Table]:
     best_cut_first = [x for x in evaluation.sections if x.part == "gains"]
     for section in (*best_cut_first[1:], *best_cut_first[:1]):
         yield values_table(evaluation, section)
+
+
+_ROUNDING = 1e-12
+"""Of the largest impact, so much of a mean is none."""
+
+
+def decision_tables(evaluation: Results) -> Iterator[Table]:
+    """What a decision earns if it counts by itself, ι_σ, beside ι_I: at each quota and at the best
+    cut by ι_σ; of impacts, where both classes and all cuts are known.
+    """
+    settings, unit = evaluation.settings, evaluation.settings.unit
+    both = 0 < evaluation.positive_total < evaluation.total
+    if unit is None or unit.impacts is None or not (both and evaluation.exact):
+        return
+    rows, impacts = [], unit.impacts
+    for name, ranking in zip(evaluation.models, evaluation.rankings, strict=True):
+        best = qk.best_boundary(ranking, impacts=impacts, kind="outcome")
+        at = {x.named: x.argument(evaluation.most) for x in settings.quotas_over_all}
+        at[say("tables.best_decision", quota=number(best.quota))] = {"threshold": best.threshold}
+        for said, cut in at.items():
+            cells = qk.confusion_table(ranking, **cut)
+            tuned = qk.tables.tune_ratio(cells, ratio=unit.ratio) if unit.ratio else cells
+            per_row = qk.tables.impact(tuned, impacts=impacts).whole
+            values = np.stack([per_row, *qk.tables.outcome_impact(cells, impacts=impacts)])
+            rounding = _ROUNDING * np.abs(impacts).max()
+            values = np.where(np.abs(values) <= rounding, 0.0, values)
+            rows.append((*_words([name, said]), *_numbers(digits, values)))
+    caption = settings.in_currency(say("tables.decisions", unit=unit))
+    head = ("model", "cut", "per row\n(ι_I)", "selected", "rejected", "mean\n(ι_σ)")
+    yield Table(caption, head, tuple(rows), (say("tables.decisions_note"),))
 
 
 def values_table(evaluation: Results, section: Section) -> Table:

@@ -25,6 +25,7 @@ from quotakernels.evaluation.tables import GROUPS_SHOWN, columns_at
 from quotakernels.evaluation.words import listed, say, sentence
 from quotakernels.inference import hit_rate_interval
 from quotakernels.plots._display import (
+    BREAK_EVEN,
     COLOURS,
     MARKERS,
     OPTIMAL,
@@ -124,6 +125,7 @@ class Figure:
     reading: str
     keys: tuple[Key, ...]
     drawing: Markup
+    folded: bool
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,11 @@ class _Shown:
     def model(self) -> int:
         """The model that fills the quota, or the first one."""
         return 0 if self.choice is None or not self.choice.defined else self.choice.first
+
+    @property
+    def ranking(self) -> Any:
+        """Its ranking."""
+        return self.evaluation.rankings[self.model]
 
     @property
     def by_positives(self) -> bool:
@@ -224,8 +231,10 @@ def figures(evaluation: Results, choice: Choice | None) -> Iterator[Figure]:
             ax.set_title("")
             _in_rows(ax)
             _emphasise(ax, shown.winner)
-            label = f"{title}: {listed(shown.names)}"
-            yield Figure(name, title, reading, tuple(keys), _svg(drawing, ax, name, label))
+            of_one = draw is _scores
+            label = title if of_one else f"{title}: {listed(shown.names)}"
+            svg = _svg(drawing, ax, name, label)
+            yield Figure(name, title, reading, tuple(keys), svg, folded=of_one)
 
 
 def _height(draw: Any, shown: _Shown) -> float:
@@ -253,6 +262,9 @@ def _defined(shown: _Shown) -> Iterator[Callable[[_Shown, Axes], Said]]:
         yield _dominance
     if both:
         yield from (_roc, _precision_recall)
+        scores = shown.ranking.thresholds
+        if scores.size > 1 and np.isfinite(scores).all():
+            yield _scores
 
 
 def _in_rows(ax: Axes) -> None:
@@ -399,6 +411,19 @@ def _precision_recall(shown: _Shown, ax: Axes) -> Said:
     reading = say("figures.precision_recall_reading", cut=cut)
     hull = [key_of_line(_HULL, say("figures.achievable"))] if shown.hull else []
     return "precision-recall", say("figures.precision_recall"), reading, hull
+
+
+def _scores(shown: _Shown, ax: Axes) -> Said:
+    model, at = shown.model, shown.marked
+    name, colour = shown.names[model], line_style(model)["color"]
+    cut = {} if at is None or not at.filled[model] else {"quota": at.filled[model]}
+    plots.ScoreDistributionDisplay.from_ranking({name: shown.ranking}, ax=ax, legend=False, **cut)
+    ax.set(xlabel="score", ylabel="share of the class")
+    keys = [key_of(say("figures.positives"), _SHADED_KEY, painted(colour))]
+    line = {"color": colour, "linewidth": 1.6, "linestyle": "-"}
+    keys.append(key_of_line(line, say("figures.negatives")))
+    keys += [key_of_line(BREAK_EVEN, say("figures.cut"))] if cut else []
+    return "scores", say("figures.scores", model=name), say("figures.scores_reading"), keys
 
 
 _SHADED_KEY = '<rect width="34" height="12" style="fill:{}" fill-opacity="0.25"/>'

@@ -57,6 +57,9 @@ ON_HOST = {
     "curve_band": lambda: qk.inference.curve_band(qk.roc_curve, Y, S, fpr=[0.1, 0.5], **DRAWN),
     "compare": lambda: qk.compare(qk.roc_auc, Y, MODELS, test="permutation", **DRAWN),
     "compare_selections": lambda: qk.inference.compare_selections(Y, MODELS, quota=15),
+    "measure_correlations": lambda: qk.inference.measure_correlations(
+        {"AUC": qk.roc_auc, "PEM": qk.pem, "AHR": qk.average_hit_rate}, Y, MODELS
+    )[1:],
     "vote": lambda: qk.inference.vote(qk.roc_auc, Y, MODELS)[1:],
     "bounds of a histogram": lambda: histogram().bounds(qk.roc_auc),
     "lift of a histogram": lambda: histogram().compute(qk.lift, fraction=0.3),

@@ -611,3 +611,35 @@ def test_many_rows_are_resampled_by_rounded_scores() -> None:
     assert exact.estimate == found.areas.of("pr_auc")
     assert ends.lower < exact.estimate < ends.upper
     assert 0.7 < (ends.upper - ends.lower) / (exact.upper - exact.lower) < 1.4
+
+
+# impacts
+
+
+@pytest.mark.parametrize(
+    ("impacts", "quota", "said"),
+    [
+        ((1, -1, 0, 0), None, "Between 4,750 and 5,250 slots, m earns within 5% of that."),
+        ((1, -1, 0, 0), 5200, "Between 4,750 and 5,200 slots, m earns within 5% of that."),
+        ((1, -1, -1, 0), None, "Between 4,750 and 5,500 slots, m keeps 95% of its lead over"),
+        ((1, 0, 0, 0), None, ""),
+    ],
+)
+def test_how_far_the_best_cut_may_move(impacts: Any, quota: int | None, said: str):
+    """Of 5,000 positives in front of as many negatives; where no row is a loss, at will."""
+    labels, scores = np.repeat([1, 0], 5000), {"m": -np.arange(10_000)}
+    found = qk.evaluate(labels, scores, impacts=impacts, quota=quota).answers[1].sentences
+    assert [x for x in found if x.startswith("Between")] == [x for x in found if said and said in x]
+    assert any(said in x for x in found)
+
+
+def test_what_a_decision_earns_by_itself_is_beside_what_all_earn():
+    labels, scores = np.repeat([1, 0], 100), {"m": -np.arange(200)}
+    found = qk.evaluate(labels, scores, impacts=(5, -4, -1, 0), quota=150)
+    table = next(x for x in found.tables if "decision" in x.caption)
+    assert [[x.text for x in row[1:]] for row in table.rows] == [
+        ["quota 150", "1.5", "2", "0", "1"],
+        ["best ι_σ (quota 100)", "2.5", "5", "0", "2.5"],
+    ]
+    beside = qk.evaluate(labels, scores, gain=labels, quota=150)
+    assert not any("decision" in x.caption for x in beside.tables)

@@ -294,8 +294,10 @@ def test_ids_are_unique_and_references_find_them(credit: Page) -> None:
 
 def test_drawings_are_named_and_hold_text(credit: Page) -> None:
     drawings = [x for tag, x in credit.elements if tag == "svg" and "aria-hidden" not in x]
-    assert len(drawings) == 6
-    assert all(x["role"] == "img" and "naive_bayes" in (x["aria-label"] or "") for x in drawings)
+    *of_all, scores = drawings
+    assert len(of_all) == 6
+    assert all(x["role"] == "img" and "naive_bayes" in (x["aria-label"] or "") for x in of_all)
+    assert (scores["aria-label"] or "").startswith("Scores of both classes by ")
     assert ("text", "Qrecall") in credit.texts
     assert "neural_net the quota random choice" in credit.text, "which a slider moves"
 
