@@ -54,13 +54,13 @@ REASONS = (
     ),
     Reason("update / `np.bincount`", r"bincount", "copying the bins; holds for 10⁷ scores"),
     Reason("weights, memory / scores", r"memory", "the columns take seven"),
-    Reason("PyTorch, launches", r"^PyTorch, ", "four calls share no sums"),
+    Reason("PyTorch, launches", r"^PyTorch, ", "each call makes its columns"),
     Reason(
         "XLA, temporaries; lines; compiling",
         r"^XLA, ",
-        "all columns of `summary`; the hull's loop; exact weighted sums",
+        "the hull's edges and loop; exact weighted sums",
     ),
-    Reason("PyTorch, GPU / sort", r"^torch-gpu.*own sort", "110 launches, mostly 64-bit columns"),
+    Reason("PyTorch, GPU / sort", r"^torch-gpu.*own sort", "108 launches, mostly 64-bit columns"),
     Reason("CuPy / sort", r"^cupy", "few native operations"),
     Reason(
         "torchmetrics, GPU / six measures", r"^torch-gpu.*torchmetrics", "it computes AUC alone"
