@@ -188,6 +188,7 @@ S = np.asarray([0.9, 0.8, 0.8, 0.6, 0.5, 0.5, 0.3, 0.1])
 LABELS = {"y_true": Y, "y_pred": Y[::-1], "folds": [0, 0, 1, 1, 1, 1, 0, 0]}
 SCORES = dict.fromkeys(("y_score", "gain"), S)
 NUMBERS = {"impacts": (1, -1, 0, 0), "cost_fp": 1, "cost_fn": 2, "kind": "roc"}
+NUMBERS["threshold_probability"] = 0.25
 NUMBERS |= dict.fromkeys(("fpr", "tpr", "recall", "precision"), 0.5)
 GIVEN = {**LABELS, **SCORES, **NUMBERS, "models": {"a": S, "b": S[::-1]}}
 """What parameters without a default are given."""

@@ -403,6 +403,10 @@ def _check_measures(
     such a mean without groups.
     """
     for name, measure in measures.items():
+        if measure is quotakernels.groups.entities:
+            raise TypeError(
+                "entities needs all examples of a group; pass them to it before a metric"
+            )
         if groups == "mean":
             as_mean_over_groups(measure)
         elif groups is None and mean_over_groups(measure):

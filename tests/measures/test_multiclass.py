@@ -173,6 +173,7 @@ def own_of(measure: Any) -> dict[str, Any]:
         "quota": {"fraction": [0.3, 1.0]},
         "cost_fp": {"cost_fp": 1, "cost_fn": [2, 9]},
         "impacts": {"impacts": (3, -1, 0, 1)},
+        "threshold_probability": {"threshold_probability": 0.25},
         **{rate: {rate: [0.3, 0.8]} for rate in ("fpr", "tpr", "recall", "precision")},
         "kind": {"kind": "outcome" if "impacts" in takes else "bift"},
     }

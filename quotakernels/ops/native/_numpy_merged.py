@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quotakernels.ops._table import Running, Shared, TieTable
+from quotakernels.ops._table import EXACT_IN_FLOAT64, Running, Shared, TieTable
 from quotakernels.ops.native._numpy_rows import BLOCK, blocks
 from quotakernels.ops.native._numpy_words import Part, count_type, whole_groups
 
@@ -165,6 +165,8 @@ def merged_groups(table: TieTable) -> TieTable | None:
     if counts.ndim > 1 or table.weighted or table.groups:
         return None
     whole = int(np.add.reduce(counts, dtype=np.int64))
+    if whole >= EXACT_IN_FLOAT64:
+        return None
     counts = counts.astype(count_type(whole), copy=False)
     rows = np.count_nonzero(positives != 0)  # NumPy looks at integers one by one
     columns = np.empty((3, rows + 2), dtype=counts.dtype)
