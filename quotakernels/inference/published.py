@@ -19,7 +19,7 @@ from quotakernels.inference._distributions import (
     wilson,
 )
 from quotakernels.inference.hit_rates import Interval, NDArray
-from quotakernels.measures.tables.confusion import ConfusionTable, validate_cells
+from quotakernels.measures.tables.confusion import ConfusionTable, TableMeasure, validate_cells
 from quotakernels.ops import namespace
 
 _Share = tuple[tuple[int, ...], tuple[int, ...]]
@@ -103,6 +103,7 @@ class _Measured(NamedTuple):
         Ratios have half an example more in each cell, others where one is empty.
         """
         to_scale, back = _SCALES.get(self.name, _AS_IT_IS)
+        estimate = self.of(cells)
         if self.name in (*_RATIOS, "discriminant_power"):
             cells = cells + 0.5
         elif to_scale is not np.positive:
@@ -113,9 +114,16 @@ class _Measured(NamedTuple):
             np.concatenate([cells[:k], cells[k : k + 1] + step, cells[k + 1 :]]) for k in range(4)
         ]
         slopes = np.stack([(to_scale(self.of(x)) - here) / step for x in more])
-        mean = (cells * slopes).sum(axis=0) / whole
-        error = np.sqrt((cells * (slopes - mean) ** 2).sum(axis=0))
-        return lambda z: (back(here - z * error), back(here + z * error))
+        fields = slopes.ndim - cells.ndim
+        share = (cells / whole).reshape(4, *(1,) * fields, *whole.shape)
+        mean = (share * slopes).sum(axis=0)
+        error = np.sqrt((share * (slopes - mean) ** 2).sum(axis=0) * whole)
+
+        def interval(z: Any) -> tuple[NDArray, NDArray]:
+            lower, upper = back(here - z * error), back(here + z * error)
+            return np.minimum(lower, estimate), np.maximum(upper, estimate)
+
+        return interval
 
 
 def _share(share: _Share, cells: NDArray) -> NDArray:
@@ -158,9 +166,9 @@ def table_interval(
     ----------
     measure : callable
         A measure of confusion tables, such as `recall`, or your own function of a `ConfusionTable`
-        that gives one number for each.
+        that gives one number for each, or several: then results have these as first axis.
     table : ConfusionTable
-        Counts of examples, not shares, of any shape.
+        Counts of examples, of any shape; shares, and sums of weights, are refused.
     confidence_level : float
         The share of samples whose intervals are to hold the value of the population.
     **options
@@ -174,7 +182,8 @@ def table_interval(
     Raises
     ------
     TypeError, ValueError
-        What the measure raises; a level that is not between 0 and 1.
+        What the measure raises; cells that are not whole numbers; a level that is not between 0
+        and 1.
 
     See Also
     --------
@@ -214,8 +223,7 @@ def table_interval(
     estimate = measured.of(cells)
     with np.errstate(all="ignore"):
         lower, upper = measured.interval(cells)(normal_width(confidence_level))
-    ends = np.minimum(lower, estimate), np.maximum(upper, estimate)
-    return Interval(estimate, *(np.where(np.isnan(estimate), np.nan, x) for x in ends))
+    return Interval(estimate, *(np.where(np.isnan(estimate), np.nan, x) for x in (lower, upper)))
 
 
 def _taken(measure: Any, table: Any, options: dict[str, Any]) -> tuple[_Measured, NDArray]:
@@ -224,7 +232,13 @@ def _taken(measure: Any, table: Any, options: dict[str, Any]) -> tuple[_Measured
     if not callable(measure):
         raise TypeError(f"measure must be callable; got {type(measure).__name__}")
     cells = np.stack([host_array(x).astype(np.float64) for x in validate_cells(table)[1]])
-    return _Measured(getattr(measure, "__name__", ""), measure, options), cells
+    if (parts := ~np.isnan(cells) & (cells != np.floor(cells))).any():
+        raise ValueError(
+            "table must have counts, which are whole numbers: shares and weights do not say how "
+            f"many examples there are; got {cells[parts][0]}"
+        )
+    name = measure.__name__ if isinstance(measure, TableMeasure) else ""
+    return _Measured(name, measure, options), cells
 
 
 @plainly
@@ -266,10 +280,11 @@ def compare_tables(
     first, second : ConfusionTable
         Counts of two samples that share no example, such as two publications.
     alternative : {"two-sided", "greater", "less"}
-        Whether the first is to be different, greater by more than -margin, or less by more than
-        margin.
+        What the test may show: that the measures differ, that the first is greater, or that it is
+        less.
     margin : float
-        How much worse still counts as no worse.
+        A difference of the measure, and only for a one-sided test: "greater" may show that the
+        difference is above -margin (the first is not inferior), "less" that it is below the margin.
     confidence_level : float
         The level of the interval, or of its one bound.
     **options
@@ -318,7 +333,9 @@ def compare_tables(
         parts = [(measured.of(cells), measured.interval(cells)) for measured, cells in samples]
         interval = _of_difference(*parts)
         difference = np.asarray(parts[0][0] - parts[1][0])
-        lower, upper = side.ends(*interval(normal_width(side.level)))
+        difference = np.where(np.isfinite(difference), difference, np.nan)
+        ends = (x + 0 * difference for x in interval(normal_width(side.level)))
+        lower, upper = side.ends(*ends)
         margin = side.sign * side.margin
         away = np.where(np.isnan(lower + upper), np.nan, difference + margin)
         z = _distance(lambda z: np.where(away > 0, *interval(z)) + margin, away)

@@ -89,6 +89,35 @@ def test_impacts_and_own_functions_have_the_interval_of_a_mean():
     assert found == pytest.approx((mean, mean - half, mean + half), rel=1e-5)
 
 
+def test_measures_of_several_numbers_and_names_that_ours_have():
+    impacts = (5, -4, 0, 0)
+    tables = ConfusionTable(*(np.asarray([x, 3 * x]) for x in TABLE))
+    several = table_interval(qk.tables.impact, tables, impacts=impacts)
+    assert several.lower.shape == (3, 2)
+    for k in (0, 1, 2):
+        one = table_interval(lambda t, k=k: qk.tables.impact(t, impacts=impacts)[k], tables)
+        np.testing.assert_allclose([x[k] for x in several], one)
+    shares = table_interval(qk.tables.normalize_table, ConfusionTable(*TABLE))
+    for k in range(4):
+        one = table_interval(lambda t, k=k: qk.tables.normalize_table(t)[k], TABLE)
+        np.testing.assert_allclose([x[k] for x in shares], one)
+
+    def precision(table: Any) -> Any:
+        return table.tp / (table.tp + table.fn)
+
+    table = ConfusionTable(tp=45, fp=45, fn=5, tn=5)
+    half = Z * math.sqrt(0.9 * 0.1 / 50)
+    assert table_interval(precision, table)[1:] == pytest.approx((0.9 - half, 0.9 + half), rel=1e-5)
+
+
+def test_ends_of_a_difference_hold_both_estimates():
+    """κ of 1, to whose table half examples are added, is not below its interval."""
+    best, other = ConfusionTable(5, 0, 0, 5), ConfusionTable(3, 2, 2, 3)
+    found = compare_tables(PUBLIC["cohen_kappa"], best, other)
+    lower = table_interval(PUBLIC["cohen_kappa"], other).lower
+    assert found.upper == pytest.approx(1 - lower)
+
+
 def test_what_is_undefined_or_empty():
     empty = ConfusionTable(tp=[0, 0, 7], fp=[0, 3, 0], fn=[0, 2, 0], tn=[9, 9, 9])
     found = table_interval(qk.precision, empty)
@@ -98,6 +127,12 @@ def test_what_is_undefined_or_empty():
         there = ~np.isnan(estimate)
         assert ((lower <= estimate) & (estimate <= upper))[there].all(), name
         assert np.isfinite(lower[there]).all()
+    infinite = compare_tables(
+        PUBLIC["positive_likelihood_ratio"], ConfusionTable(5, 0, 5, 9), TABLE
+    )
+    assert np.isnan(infinite).all()
+    with pytest.raises(ValueError, match="counts, which are whole numbers: .* got 0.225"):
+        table_interval(qk.recall, ConfusionTable(tp=0.225, fp=0.05, fn=0.025, tn=0.7))
     with pytest.raises(TypeError, match="must be a ConfusionTable; got dict"):
         table_interval(qk.recall, {})
     with pytest.raises(ValueError, match="above 0 and below 1"):
