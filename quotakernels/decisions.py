@@ -1,4 +1,4 @@
-"""Decisions at a threshold probability: net benefit, and decision curves."""
+"""Decisions: net benefit and decision curves, cost and Brier curves, and expected profits."""
 
 from quotakernels.measures.public import (
     brier_curve as brier_curve,
