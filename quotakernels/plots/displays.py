@@ -1194,3 +1194,69 @@ class PrecisionRecallDisplay(RocDisplay):
     """
 
     _kind = "pr"
+
+
+class PrecisionRecallGainDisplay(Display):
+    """Precision-recall-gain curves of one model or several, where F scores are straight lines.
+
+    `from_predictions` and `from_ranking` make it and draw it.  Selecting everybody has a precision
+    gain of 0; recalls below the prevalence, whose gains are negative, are left out.
+
+    Parameters
+    ----------
+    rankings : Ranking, or mapping from names to Rankings
+        What to draw.
+
+    Attributes
+    ----------
+    rankings : dict from str to Ranking
+        What is drawn, in NumPy.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn last.
+    lines_ : list of Line2D
+        The curve of each model.
+
+    See Also
+    --------
+    quotakernels.retrieval.pr_gain_curve, quotakernels.retrieval.pr_gain_auc
+
+    References
+    ----------
+    [Flach 2015].
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from quotakernels.plots import PrecisionRecallGainDisplay
+    >>> y_true, y_score = [1, 0, 1, 1, 0], [0.9, 0.8, 0.8, 0.6, 0.1]
+    >>> ax = Figure().subplots()
+    >>> display = PrecisionRecallGainDisplay.from_predictions(y_true, y_score, name="a", ax=ax)
+    >>> print(display.lines_[0].get_label(), display.lines_[0].get_ydata())
+    a (AUPRG = 0.354) [1.   0.25 0.5  0.  ]
+    """
+
+    def plot(self, ax: Axes | None = None, *, legend: bool = True, **line_options: Any) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default on a new figure.
+        legend : bool
+            Whether to draw a legend.
+        **line_options : optional
+            What Matplotlib's `Line2D` takes, for the curves of all models.
+
+        Returns
+        -------
+        PrecisionRecallGainDisplay
+        """
+        ax = self._begin(ax, SQUARE)
+        for name, ranking in self.rankings.items():
+            recall, precision, _ = qk.retrieval.pr_gain_curve(ranking)
+            there = ~np.isnan(recall)
+            label = with_value(name, ("AUPRG", qk.retrieval.pr_gain_auc), ranking)
+            self._line(recall[there], precision[there], label, line_options)
+        ax.set(xlabel="Recall gain", xlim=(0, 1), ylim=(0, 1), aspect="equal")
+        self._named("Precision-recall-gain curve", "Precision gain", legend)
+        return self

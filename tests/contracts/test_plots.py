@@ -40,6 +40,7 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "roc": ("RocDisplay", {}),
     "roc_plain": ("RocDisplay", {"hull": False, "chance": False, "break_even": True}),
     "precision_recall": ("PrecisionRecallDisplay", {"iso": "harmonic_mean", "levels": [0.5]}),
+    "precision_recall_gain": ("PrecisionRecallGainDisplay", {}),
     "impact": ("ImpactDisplay", {"impacts": (5, -4, 0, 0), "unit": "EUR"}),
     "impact_threshold": ("ImpactDisplay", {"impacts": (5, -4, 0, 0), "against": "threshold"}),
     "outcome": ("ImpactDisplay", {"impacts": (5, -4, 0, 0), "kind": "outcome", "ratio": [1, 2]}),

@@ -369,6 +369,7 @@ CASES = [
     (plots.PowersChartDisplay, {"kind": "bift", "hull": True}),
     (plots.ImpactDisplay, {"impacts": (4, -2, -1, 0)}),
     (plots.CostCurveDisplay, {}),
+    (plots.PrecisionRecallGainDisplay, {}),
     (plots.DecisionCurveDisplay, {"threshold_probability": [0.1, 0.3, 0.5]}),
 ]
 
