@@ -286,8 +286,8 @@ def decision_curve(_table: ops.TieTable, *cells_and_probability: Array) -> Decis
     Raises
     ------
     ValueError
-        A threshold probability, or a prevalence, that is out of range; NaN instead where values
-        cannot be read.
+        Threshold probabilities not from 0 to below 1, or a prevalence not between 0 and 1; NaN
+        where they cannot be read.
 
     See Also
     --------
@@ -682,7 +682,7 @@ def emp_churn(
     Raises
     ------
     TypeError, ValueError
-        Values that are no such numbers.
+        Values or shares of customers that are no such numbers.
 
     See Also
     --------
@@ -752,7 +752,7 @@ def emp_credit(
     Raises
     ------
     TypeError, ValueError
-        Values that are no such numbers.
+        Shares or returns that are no such numbers.
 
     See Also
     --------

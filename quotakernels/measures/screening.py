@@ -58,7 +58,7 @@ def bedroc(table: ops.TieTable, *, alpha: float = 20.0) -> Array:
     Returns
     -------
     array, shape (...)
-        From 0 to 1; NaN where one class is absent.
+        From 0 to 1, where all positives are first; NaN where one class is absent.
 
     See Also
     --------
@@ -155,7 +155,7 @@ def log_auc(table: ops.TieTable, *, min_fpr: float = 0.001, max_fpr: float = 1.0
     Returns
     -------
     array, shape (...)
-        From 0 to 1; NaN where one class is absent.
+        From 0 to 1, which a perfect order has; NaN where one class is absent.
 
     See Also
     --------
