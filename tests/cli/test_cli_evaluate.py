@@ -324,7 +324,7 @@ def test_whom_to_mail(campaign: Path) -> None:
     """The best cut, what a quota brings, and both with the cut chosen on other rows."""
     text = run("evaluate", "--all", campaign, *CAMPAIGN).out
     assert "the first 15,555 by logistic.score (48.6%) earns the most: 7,351." in text
-    assert "selecting all 3,400;" in text
+    assert ", all 3,400;" in text
     doubted = "How many should I take? Not clear that any number pays.\nThe first 1,075 by logistic"
     assert doubted in text, "31 of the selected rows have bought"
     assert "2,119, at random 170.02." in text
