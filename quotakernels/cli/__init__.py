@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 
-__all__ = ["main"]
+__all__ = ["command", "main"]
 
 _EXTRAS = {
     **dict.fromkeys(("click", "pyarrow", "rich"), "cli"),
@@ -43,8 +43,6 @@ def _failed(error: OSError) -> int:
 
 def main() -> int:
     """Run the `quotakernels` command on `sys.argv` and return its exit status."""
-    if "numpy" not in sys.modules:  # else the process is not only the command's
-        sys.meta_path.insert(0, _NoPandas)
     try:
         from quotakernels.cli.app import app
 
@@ -65,3 +63,9 @@ def main() -> int:
         )
         return 2
     return 0
+
+
+def command() -> int:
+    """Run `main` in a process of its own, in which PyArrow finds no pandas."""
+    sys.meta_path.insert(0, _NoPandas)
+    return main()

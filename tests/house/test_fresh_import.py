@@ -55,12 +55,12 @@ print(*(set(sys.modules) - before))
 """
 COMMAND = """
 import sys
-from quotakernels.cli import main
-sys.argv = ["quotakernels", *{!r}.split()]
+from quotakernels.cli import {0}
+sys.argv = ["quotakernels", *{1!r}.split()]
 try:
-    main()
+    {0}()
 finally:
-    print(*sys.modules)
+    print(*sys.modules, *sys.meta_path)
 """
 
 
@@ -116,13 +116,21 @@ def test_functions_load_when_they_are_first_used():
 @pytest.mark.parametrize("options", ["--version", "--help", "evaluate --help"])
 def test_a_command_that_computes_nothing_loads_nothing_for_it(options: str):
     pytest.importorskip("click")
-    loaded = {name.partition(".")[0] for name in python(COMMAND.format(options)).split()}
+    loaded = {name.partition(".")[0] for name in python(COMMAND.format("main", options)).split()}
     assert "click" in loaded
     assert loaded & {"numpy", "pyarrow", "rich"} == set()
 
 
+def test_a_program_that_runs_the_command_finds_pandas_afterwards():
+    pytest.importorskip("click")
+    hidden = [
+        "_NoPandas" in python(COMMAND.format(name, "--version")) for name in ("main", "command")
+    ]
+    assert hidden == [False, True]
+
+
 def test_an_evaluation_loads_what_it_reads_and_prints_with():
     pytest.importorskip("pyarrow")
-    loaded = set(python(COMMAND.format("evaluate --example credit")).split())
+    loaded = set(python(COMMAND.format("command", "evaluate --example credit")).split())
     assert {"pyarrow", "rich"} <= loaded
     assert loaded & {"matplotlib", "pandas", "pyarrow.parquet", "scipy"} == set()
