@@ -22,7 +22,7 @@ from quotakernels.evaluation.results import (
     nothing_matters,
     same,
 )
-from quotakernels.evaluation.settings import Quota, Resampling
+from quotakernels.evaluation.settings import MANY_ROWS, Quota, Resampling
 from quotakernels.evaluation.words import Said, at_most_three, listed, say, sentence, signed
 from quotakernels.inference._call import (
     ENOUGH_CLUSTERS,
@@ -362,6 +362,8 @@ def notes_of_intervals(evaluation: Results) -> Iterator[str]:
     yield from [*notes_of_drift(evaluation)] or [say("notes.same_population")]
     if any(np.any(np.isnan(x.lower) & (x.undefined < resampling.resamples)) for x in shown):
         yield say("notes.no_width")
+    if evaluation.rows > MANY_ROWS and resampling.resamples:
+        yield say("notes.rounded", rows=MANY_ROWS)
     for row, name in enumerate(evaluation.models):
         counts = (int(x.undefined[row]) for x in shown)
         if undefined := max((x for x in counts if x < resampling.resamples), default=0):

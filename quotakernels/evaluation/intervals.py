@@ -105,9 +105,13 @@ class Resampled:
 
     @cached_property
     def rough(self) -> Sample:
-        """The sample with scores of which many rows have fewer different ones: for resamples."""
-        scores = self.sample.scores.items()
-        return self.sample._replace(scores={name: _rounded(x) for name, x in scores})
+        """The sample with scores of which many rows have fewer different ones: for resamples.
+
+        Those from a threshold on that was chosen elsewhere stay above all others.
+        """
+        scores, cuts = self.sample.scores, self.thresholds or len(self.sample.scores) * [np.nan]
+        pairs = zip(scores.items(), cuts, strict=True)
+        return self.sample._replace(scores={name: _rounded(x, cut) for (name, x), cut in pairs})
 
     @property
     def groups(self) -> dict[str, Any]:
@@ -128,16 +132,23 @@ class Resampled:
 _FINENESS = 0.001
 
 
-def _rounded(scores: NDArray[Any]) -> NDArray[Any]:
-    """The scores; those of many rows rounded down to every one whose place is a thousandth further.
+def _rounded(scores: NDArray[Any], cut: float) -> NDArray[Any]:
+    """The scores; those of many rows rounded down to every one whose place is a thousandth further,
+    or to the lowest from the cut on.
 
     That ties rows beside each other, but the first thousand.  Values differ by a small part of
-    their standard errors, and resamples have some thousand rows in place of a million.
+    their standard errors, and resamples have some thousand rows in place of a million.  Scores of
+    which there are no more different ones stay as they are.
     """
     if len(scores) <= MANY_ROWS:
         return scores
     places = np.exp(np.arange(0, np.log(len(scores)), _FINENESS)).astype(np.int64)
-    levels = np.sort(scores)[-np.append(places, len(scores))[::-1]]
+    ordered = np.sort(scores)
+    from_cut = ordered[ordered >= cut][:1]  # of NaN none
+    levels = np.append(ordered[-np.append(places, len(scores))], from_cut)
+    levels.sort()
+    if np.count_nonzero(ordered[1:] > ordered[:-1]) < len(levels):
+        return scores
     rounded: NDArray[Any] = levels[np.searchsorted(levels, scores, side="right") - 1]
     return rounded
 

@@ -609,8 +609,13 @@ def test_many_rows_are_resampled_by_rounded_scores() -> None:
     found = qk.evaluate(labels, {"a": scores}, confidence_level=0.95, **drawn)
     exact, ends = qk.bootstrap(qk.pr_auc, labels, scores, **drawn), found.areas.ends["pr_auc"]
     assert exact.estimate == found.areas.of("pr_auc")
+    assert any("100,000 rows take rounded scores" in note for note in found.notes)
     assert ends.lower < exact.estimate < ends.upper
     assert 0.7 < (ends.upper - ends.lower) / (exact.upper - exact.lower) < 1.4
+    few = np.repeat([0, 1, 2], [50_000, 30, 49_971])  # one of which is between the places
+    found = qk.evaluate(labels, {"a": few}, confidence_level=0.95, **drawn)
+    exact, ends = qk.bootstrap(qk.pr_auc, labels, few, **drawn), found.areas.ends["pr_auc"]
+    assert [ends.lower, ends.upper] == [exact.lower, exact.upper]
 
 
 # impacts
