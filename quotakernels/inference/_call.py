@@ -320,6 +320,17 @@ def enough_near_one(area: float) -> int:
     return math.ceil(ENOUGH_LOST / (1 - min(area, NEAREST))) if area > NEAR_ONE else 0
 
 
+def few_near_one(units: Array) -> bool:
+    """Whether so few examples of a class could be too few, if the AUC is near enough to 1."""
+    return bool(np.any(host_floats(units) < enough_near_one(1.0)))
+
+
+def largest_of(areas: Array) -> float:
+    """The largest AUC, at least 0.5; areas that are undefined do not count."""
+    found = host_floats(areas)
+    return float(np.max(found, initial=0.5, where=~np.isnan(found)))
+
+
 def few_whole(units: int, what: str = "clusters") -> bool:
     """Whether there are so few clusters or groups that resamples vary too little; warns of it."""
     enough = ENOUGH_GROUPS if what == "groups" else ENOUGH_CLUSTERS

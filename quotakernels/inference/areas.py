@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from quotakernels import ops
@@ -11,8 +12,12 @@ from quotakernels._types import Generic, T
 from quotakernels.inference._call import (
     OF_LABELS,
     PRECISION,
+    TESTS,
     AreaMeasure,
     IntervalMeasure,
+    Purpose,
+    few_near_one,
+    largest_of,
     name_of,
     refuse_masses,
     scale_of,
@@ -547,7 +552,7 @@ def delong_test(
 
     In simulations of two equal models the test rejected at the 5 % level in 7 to 10 % of data sets
     with 3 to 20 positives, and in 18 with 2.  With an AUC of 0.998 and 30 positives 95 % intervals
-    covered the difference in 85 %.
+    covered the difference in 85 %.  With so few, the test warns.
 
     References
     ----------
@@ -576,6 +581,8 @@ def delong_test(
     for name, scores in named.items():
         parts += _flagged(validated({name: scores, "y_true": y_true, **data}, leader=name))
     found: DelongTest = computed(_paired, tuple(parts), scale=scale, side=side)
+    if all(map(readable, parts)):
+        _warn_of_paired(parts)
     return found
 
 
@@ -589,14 +596,34 @@ def _flagged(found: Validated) -> tuple[Array, Array, Array]:
 
 
 def _paired(*parts: Array, scale: int, side: Side) -> DelongTest:
-    xp = namespace(parts[0])
-    flags = [a & b for a, b in zip(parts[1:3], parts[4:], strict=True)]
+    xp, flags = namespace(parts[0]), _flags_of_both(parts)
     of_a, of_b = (lost_pairs(xp, scores, *flags) for scores in (parts[0], parts[3]))
     more = spread_of(xp, of_b - of_a, *flags)
     variance = more.covariance(xp, more.positive, more.negative)
     difference = more.lost / (2 * more.pairs)
     difference = xp.nan_unless(more.pairs > 0, difference)
     return _tested(xp, scale * difference, scale * xp.sqrt(variance), side)
+
+
+def _flags_of_both(parts: Sequence[Array]) -> list[Array]:
+    return [a & b for a, b in zip(parts[1:3], parts[4:], strict=True)]
+
+
+def _warn_of_paired(parts: Sequence[Array]) -> None:
+    xp = namespace(parts[0])
+    with xp.computing():
+        flags = _flags_of_both(parts)
+        units = [xp.count_nonzero(x, axis=-1) for x in flags]
+        spreads = (spread_of(xp, lost_pairs(xp, x, *flags), *flags) for x in (parts[0], parts[3]))
+        _warn_of_few(TESTS, units, (share_won(xp, x.lost, x.pairs, 1) for x in spreads))
+
+
+def _warn_of_few(
+    purpose: Purpose, units: list[Array], areas: Iterable[Array], where: str = ""
+) -> None:
+    """Warn of few positives or negatives; areas are only computed if that many may be few."""
+    area = max(map(largest_of, areas)) if any(map(few_near_one, units)) else 0.5
+    warn_of_few(purpose, (units[0], units[1]), where=where, area=area)
 
 
 def _tested(
@@ -668,8 +695,9 @@ def delong_test_unpaired(
 
     Notes
     -----
-    With an AUC of 0.998 and 30 positives 95 % intervals covered the difference in 86 % of
-    simulations.
+    In simulations of two equal models the test rejected at the 5 % level in 7 % of data sets with 5
+    positives in each set, and in 16 with 2.  With an AUC of 0.998 and 30 positives 95 % intervals
+    covered the difference in 86 %.  With so few, the test warns.
 
     References
     ----------
@@ -693,7 +721,22 @@ def delong_test_unpaired(
     _, rankings = in_one_library({"a": a, "b": b})
     columns = tuple(x for ranking in rankings for x in ranking)
     found: DelongTest = computed(_unpaired, columns, scale=scale, side=side)
+    for name, ranking in zip("ab", rankings, strict=True):
+        if readable(ranking.counts):
+            _warn_of_unpaired(ranking, name)
     return found
+
+
+_UNPAIRED = TESTS._replace(examples=10)
+
+
+def _warn_of_unpaired(ranking: Ranking, name: str) -> None:
+    xp = namespace(ranking.counts)
+    with xp.computing():
+        table = table_of(xp, ranking)
+        total = Totals(xp, table)
+        areas = (share_won(xp, x.lost, x.pairs, 1) for x in map(area_of, [xp], [table]))
+        _warn_of_few(_UNPAIRED, [total.positive, total.negative], areas, f" in {name}")
 
 
 def _unpaired(*columns: Any, scale: int, side: Side) -> DelongTest:

@@ -34,6 +34,7 @@ from quotakernels.inference._call import (
     call_of,
     draws_groups,
     few_whole,
+    largest_of,
     warn_of_equal_rates,
     warn_of_few,
     warn_of_maxima,
@@ -62,7 +63,7 @@ from quotakernels.inference._resamples import (
 from quotakernels.inputs.cuts import undefined_if_short
 from quotakernels.inputs.examples import Validated
 from quotakernels.inputs.keywords import check_flag, forwarding, show_value, silently
-from quotakernels.inputs.models import host_floats, stacked_by_name
+from quotakernels.inputs.models import stacked_by_name
 from quotakernels.measures._facts import (
     OneField,
     depends_on_positives_only,
@@ -143,8 +144,7 @@ def largest_area(measure: Any, ranking: Ranking) -> float:
     """The largest AUC, if measures are uncertain near 1."""
     if _NARROW_NEAR_ONE.isdisjoint(_titles(measure)):
         return 0.5
-    areas = host_floats(roc_auc(ranking))
-    return float(np.max(areas, initial=0.5, where=~np.isnan(areas)))
+    return largest_of(roc_auc(ranking))
 
 
 def is_of_precision(measure: Any) -> bool:

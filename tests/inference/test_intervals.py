@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import warnings
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
@@ -744,3 +745,16 @@ def test_bad_scores(mode: Mode):
         return
     with raises(mode, ValueError, "^y_score is nan at position"):
         mode.run(average_precision_interval, AP_LABELS, scores)
+
+
+@pytest.mark.parametrize(("n_positive", "shift"), [(6, 1), (40, 4), (40, 1)])
+def test_tests_of_areas_warn_of_few(n_positive: int, shift: float):
+    y = np.arange(400) < n_positive
+    scores = np.random.default_rng(1).normal(size=(2, 400)) + shift * y
+    wrong = {6: "p-values are too small", 40: "intervals near an AUC of 1"}[n_positive]
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        qk.inference.delong_test(y, scores)
+        qk.inference.delong_test_unpaired(*(qk.rank(y, x) for x in scores))
+    assert len(found) == (0 if (n_positive, shift) == (40, 1) else 3)
+    assert all(wrong in str(x.message) for x in found)
