@@ -145,7 +145,7 @@ ASKED = [
     ("--score", "s", "--quota", "37"),
     ("--score", "s", "--quota", "3.3%"),
     ("--score", "s", "--quota", "400"),
-    ("--score", "s", "--quota", "0"),
+    ("--score", "s", "--quota", "1"),
     ("--score", "s", "--threshold", "0.5"),
     ("--score", "s", "--threshold", "50"),
     ("--score", "tied", "--quota", "100", "--all-ties"),
