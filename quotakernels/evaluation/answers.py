@@ -115,14 +115,18 @@ def _found_from_to(choice: Choice) -> str:
 
 
 def _by_choice(choice: Choice, form: Callable[[float], str]) -> str:
-    """A warning that the model ahead was chosen on the rows that judge it; empty if none was."""
+    """A warning that the model ahead was chosen on the rows that judge it.
+
+    It is empty if none was, or if that makes no difference to the digits shown.
+    """
     if len(choice.best) == len(choice.order):
         return ""
     expected, test = choice.elsewhere, choice.evaluation.test_at(choice.quota)
-    no_less = test is None or form(expected) == form(float(test.found.estimate[0]))
-    unknown = math.isnan(expected) or no_less
-    best = "which.best_here" if unknown else "which.best_here_expect"
-    return say(best, models=len(choice.order), expected=form(expected))
+    if test is None or math.isnan(expected):
+        return say("which.best_here", models=len(choice.order))
+    if form(expected) == form(float(test.found.estimate[0])):
+        return ""
+    return say("which.best_here_expect", models=len(choice.order), expected=form(expected))
 
 
 def _each(choice: Choice, name: str, form: Callable[[float], str]) -> list[str]:
