@@ -14,7 +14,7 @@ from quotakernels.inference._call import OF_LABELS, AreaMeasure, name_of
 from quotakernels.inference._distributions import Alternative, Side, normal_width
 from quotakernels.inference.areas import delong_test
 from quotakernels.inference.hit_rates import Discordance, selections
-from quotakernels.inputs.keywords import forwarding, show_value
+from quotakernels.inputs.keywords import forwarding, show_value, silently
 from quotakernels.inputs.models import host_floats, stacked, two_models
 from quotakernels.inputs.numbers import plain_number
 from quotakernels.measures.at_quota import hit_rate
@@ -253,7 +253,8 @@ def _of_pilot(
     ranking = rank(y_true, scores, **data)
     first, second = host_floats(_PLANNED[name](ranking, **at)).tolist()
     if name == "roc_auc":
-        error = if_equal = float(delong_test(y_true, scores, **data).standard_error)
+        with silently():  # only the error is read, not the p value
+            error = if_equal = float(delong_test(y_true, scores, **data).standard_error)
     else:
         found, test = selections(y_true, scores, data, at).by_score(0, 1, Side())
         error, if_equal = test.error, test.if_equal

@@ -91,10 +91,8 @@ class _Measured(NamedTuple):
         if self.name in _SHARES:
             return partial(_of_share, _SHARES[self.name], cells)
         if self.name in _DIFFERENCES:
-            shares = _DIFFERENCES[self.name]
-            return _of_difference(
-                *((_share(x, cells), partial(_of_share, x, cells)) for x in shares)
-            )
+            first, second = _DIFFERENCES[self.name]
+            return _of_difference(_with_interval(first, cells), _with_interval(second, cells))
         return self._by_slopes(cells)
 
     def _by_slopes(self, cells: NDArray) -> _Interval:
@@ -140,9 +138,7 @@ def _of_share(share: _Share, cells: NDArray, z: NDArray | float) -> tuple[NDArra
     return wilson(namespace(found), found, missed, z, np.ones_like(found))
 
 
-def _of_difference(
-    first: tuple[NDArray, _Interval], second: tuple[NDArray, _Interval]
-) -> _Interval:
+def _of_difference(first: _Estimate, second: _Estimate) -> _Interval:
     """That of a difference of two independent estimates, of which each has its own interval."""
     (a, of_a), (b, of_b) = first, second
 

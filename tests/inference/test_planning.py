@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from statistics import NormalDist
 from typing import Any
 
@@ -44,6 +45,12 @@ def test_a_pilot_sample():
     )
     again = sample_size(hit_rate, Y[some], PAIR[:, some], difference=0.05, fraction=0.05)
     assert again == pytest.approx(rates)
+
+
+def test_a_small_pilot_has_no_p_value_to_warn_of():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sample_size("roc_auc", Y[:60], PAIR[:, :60], difference=0.02)
 
 
 def test_one_sided_tests_and_margins():
